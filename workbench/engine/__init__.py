@@ -1,0 +1,1 @@
+"""Everything the product knows: templates, decisions, translation, history and exports, without a window."""

@@ -1,0 +1,26 @@
+"""What a project says of one model: which provider, where, and under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+DECISION_PROVIDERS = ("embedded", "openai", "system-one", "sglang", "chat-logprobs", "gguf", "recorded")
+CHAT_PROVIDERS = ("openai", "openai-responses", "anthropic", "ollama", "gguf", "local", "recorded")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """One `[models.NAME]` table.
+
+    `secret` is the *name* of a secret, never its value. `options` holds the provider's further keys
+    (`path`, `recording`, `timeout`, `max_retries`, `headers`, …) as plain JSON-like values.
+    """
+
+    name: str
+    provider: str
+    base_url: str | None = None
+    model: str | None = None
+    secret: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
