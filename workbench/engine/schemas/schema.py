@@ -1,0 +1,179 @@
+"""A JSON Schema that was checked itself before it may check anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from workbench.engine.diagnostics import Diagnostic, has_errors
+from workbench.engine.json_text import JsonDocument, dumps, join_pointer, parse_json
+from workbench.engine.schemas.messages import diagnostics_of, excerpt_of
+from workbench.engine.schemas.patterns import PatternTimeoutError, pattern_budget
+from workbench.engine.schemas.structure import possible_types
+from workbench.engine.schemas.validators import draft_of, make_validator
+
+__all__ = ["JsonSchema", "SchemaError"]
+
+_FORMATS_OFF: Final = "Formats are not checked."
+
+
+class SchemaError(ValueError):
+    """A schema that cannot be used; `diagnostics` say why and where."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__("; ".join(diagnostic.one_line() for diagnostic in diagnostics))
+        self.diagnostics = diagnostics
+
+
+class JsonSchema:
+    """A JSON Schema of draft 4 to 2020-12 (the latter where `$schema` is missing), sound by its draft.
+
+    `value` is the schema, `text` its JSON, `document` the text with positions, `warnings` what is worth
+    knowing of it (repeated names, formats that are not checked, keywords that look misspelt).
+    References are followed inside the document and to the published drafts, never elsewhere. `format` is
+    asserted unless `assert_formats` is False. Build one with `parse` or `from_value`.
+    """
+
+    def __init__(
+        self, document: JsonDocument, warnings: tuple[Diagnostic, ...], assert_formats: bool
+    ) -> None:
+        self.document = document
+        self.value: Any = document.value
+        self.text = document.text
+        self.warnings = warnings
+        self.assert_formats = assert_formats
+
+    @classmethod
+    def parse(cls, text: str, *, file: str | None = None, assert_formats: bool = True) -> JsonSchema:
+        """Read and check a schema.
+
+        Raises:
+            SchemaError: for text that is no JSON, a malformed keyword, an unknown draft, a bad pattern, and
+                references that lead nowhere, outside the document, or in a circle.
+        """
+        from workbench.engine.schemas.checking import check_document
+
+        document = parse_json(text, file=file)
+        diagnostics = check_document(document)
+        if has_errors(diagnostics):
+            raise SchemaError(tuple(item for item in diagnostics if item.severity == "error"))
+        return cls(document, tuple(diagnostics), assert_formats)
+
+    @classmethod
+    def from_value(cls, value: Any, *, assert_formats: bool = True) -> JsonSchema:
+        """Check a schema that is given as a Python value; `text` becomes its JSON, indented by two.
+
+        Raises:
+            SchemaError: as `parse` does.
+        """
+        try:
+            text = dumps(value, indent=2)
+        except (TypeError, ValueError) as error:
+            diagnostic = Diagnostic("error", "syntax", f"The schema is not JSON: {error}.")
+            raise SchemaError((diagnostic,)) from None
+        return cls.parse(text, assert_formats=assert_formats)
+
+    def __repr__(self) -> str:
+        return f"<JsonSchema {excerpt_of(self.value, 60)}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JsonSchema):
+            return NotImplemented
+        return self.text == other.text and self.assert_formats == other.assert_formats
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.assert_formats))
+
+    @property
+    def draft(self) -> str:
+        """Name of the draft, such as `2020-12` or `7`."""
+        name = (draft_of(self.value) or "").removeprefix("Draft").removesuffix("Validator")
+        return f"{name[:4]}-{name[4:]}" if len(name) == 6 else name
+
+    @cached_property
+    def root_types(self) -> frozenset[str]:
+        """The JSON types that a valid value can have, as far as the schema says (`number` brings `integer`)."""
+        return possible_types(self.value, self.value)
+
+    @cached_property
+    def _validator(self) -> Any:
+        return make_validator(
+            self.value, draft_of(self.value) or "Draft202012Validator", assert_formats=self.assert_formats
+        )
+
+    def is_valid(self, value: Any) -> bool:
+        """Tell whether `value` (JSON as Python reads it) is valid; False also where that cannot be found out."""
+        try:
+            with pattern_budget():
+                return next(self._validator.iter_errors(value), None) is None
+        except (PatternTimeoutError, RecursionError):
+            return False
+
+    def check(
+        self,
+        value: Any,
+        *,
+        document: JsonDocument | None = None,
+        file: str | None = None,
+        limit: int | None = None,
+    ) -> list[Diagnostic]:
+        """Return what is wrong with `value`, nothing where it is valid.
+
+        Each diagnostic of code `schema` has `pointer` (in the value), `keyword`, `schema_pointer` (in the
+        schema), `expected` and `excerpt`; missing members of one object share one diagnostic whose `expected`
+        names them all. With `document`, the text that `value` was read from, places are filled in. With
+        `limit`, later errors are counted in a last diagnostic of severity info and code `more_errors`.
+        `pattern_timeout` and `too_deep` are errors that say that the check could not end.
+        """
+        found: list[Diagnostic] = []
+        rest = 0
+        for diagnostic in self._findings(value, document, file):
+            if limit is not None and diagnostic.severity == "error" and len(found) >= limit:
+                rest += 1
+            else:
+                found.append(diagnostic)
+        if rest:
+            text = f"{rest} more {'error is' if rest == 1 else 'errors are'} not shown."
+            found.append(Diagnostic("info", "more_errors", text, file=file, expected=rest))
+        return found
+
+    def _findings(self, value: Any, document: JsonDocument | None, file: str | None) -> Iterator[Diagnostic]:
+        try:
+            with pattern_budget():
+                errors = list(self._validator.iter_errors(value))
+        except PatternTimeoutError as timeout:
+            hint = "Write a pattern without nested repetition, such as a+ in place of (a+)+."
+            message = f"The pattern {timeout.pattern} took too long on a text of the value and was stopped."
+            yield Diagnostic("error", "pattern_timeout", message, hint=hint, file=file)
+            return
+        except RecursionError:
+            yield Diagnostic("error", "too_deep", "The value is nested too deeply to be checked.", file=file)
+            return
+        for error in errors:
+            yield from diagnostics_of(error, self.value, document, file)
+        if not self.assert_formats and _has_format(self.value):
+            yield Diagnostic("info", "formats_off", _FORMATS_OFF, file=file)
+
+
+def _has_format(schema: Any) -> bool:
+    from workbench.engine.schemas.structure import subschemas
+
+    return any(isinstance(inner, Mapping) and "format" in inner for _, inner in subschemas(schema))
+
+
+def place_in(document: JsonDocument, path: tuple[str | int, ...]) -> dict[str, Any]:
+    """Return the fields of a diagnostic that say where `path` is in a document."""
+    pointer = join_pointer(*path)
+    span = document.span(pointer)
+    if span is None:
+        return {"pointer": pointer, "file": document.file}
+    line, column = document.lines.position(span[0])
+    return {
+        "pointer": pointer,
+        "start": span[0],
+        "end": span[1],
+        "line": line,
+        "column": column,
+        "file": document.file,
+    }

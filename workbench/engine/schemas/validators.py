@@ -1,0 +1,238 @@
+"""jsonschema's validators with the keywords that it gets wrong put right, and no way to the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from workbench.engine.schemas.patterns import PatternError, check_pattern, search
+
+if TYPE_CHECKING:
+    from jsonschema import FormatChecker
+
+__all__ = ["DRAFTS", "draft_of", "format_names", "make_validator", "metaschema_validator"]
+
+DRAFTS: Final[dict[str, str]] = {
+    "json-schema.org/draft-04/schema": "Draft4Validator",
+    "json-schema.org/draft-06/schema": "Draft6Validator",
+    "json-schema.org/draft-07/schema": "Draft7Validator",
+    "json-schema.org/draft/2019-09/schema": "Draft201909Validator",
+    "json-schema.org/draft/2020-12/schema": "Draft202012Validator",
+}
+"""Class in jsonschema by the address of `$schema`, without scheme and trailing `#`."""
+
+_DEFAULT: Final = "Draft202012Validator"
+
+
+def draft_of(schema: Any) -> str | None:
+    """Return the name of the validator class that `$schema` asks for, or `None` for a draft unknown to us."""
+    address = schema.get("$schema") if isinstance(schema, Mapping) else None
+    if not isinstance(address, str):
+        return _DEFAULT
+    return DRAFTS.get(address.removeprefix("https://").removeprefix("http://").rstrip("#"))
+
+
+def make_validator(schema: Any, draft: str, *, assert_formats: bool) -> Any:
+    """Return a validator of `schema` that resolves references in the document and in the drafts only."""
+    # The registry of the published drafts has no way to retrieve anything else.
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # ships no types
+
+    checker = _format_checker(draft) if assert_formats else None
+    return _extended(draft)(schema, registry=REGISTRY, format_checker=checker)
+
+
+def metaschema_validator(draft: str) -> Any:
+    """Return a validator of schemas of this draft."""
+    return make_validator(_extended(draft).META_SCHEMA, draft, assert_formats=True)
+
+
+def format_names(draft: str) -> frozenset[str]:
+    """Return the formats that are checked for this draft."""
+    return frozenset(_format_checker(draft).checkers)
+
+
+@lru_cache(maxsize=8)
+def _extended(draft: str) -> Any:
+    import jsonschema
+    from jsonschema import validators
+
+    base = getattr(jsonschema, draft)
+    overrides: dict[str, Any] = {
+        "additionalProperties": _additional_properties,
+        "multipleOf": _multiple_of,
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "properties": _properties,
+        "required": _required,
+        "uniqueItems": _unique_items,
+    }
+    if draft in ("Draft201909Validator", "Draft202012Validator"):
+        overrides["unevaluatedProperties"] = _unevaluated_properties
+    return validators.extend(base, overrides)  # type: ignore[no-untyped-call]  # the stubs leave it open
+
+
+@lru_cache(maxsize=8)
+def _format_checker(draft: str) -> FormatChecker:
+    import jsonschema
+
+    base = getattr(jsonschema, draft).FORMAT_CHECKER
+    checker = jsonschema.FormatChecker(formats=())
+    checker.checkers = {**base.checkers, "regex": (_is_pattern, PatternError)}
+    return checker
+
+
+def _is_pattern(value: object) -> bool:
+    if isinstance(value, str):
+        check_pattern(value)
+    return True
+
+
+def _error(message: str, **fields: Any) -> Any:
+    from jsonschema import ValidationError
+
+    return ValidationError(message, **fields)
+
+
+# The functions below have the signature that jsonschema calls: validator, keyword's value, instance, schema.
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "string") and not search(pattern, instance):
+        yield _error("the pattern does not match")
+
+
+def _member(validator: Any, value: Any, subschema: Any, name: str, keyword_path: str) -> Iterator[Any]:
+    """Check a member; jsonschema's own way loses the place where the subschema is false."""
+    if subschema is False:
+        yield _error(
+            "the member is not allowed",
+            path=[name],
+            schema_path=[keyword_path],
+            validator=None,
+            validator_value=False,
+            instance=value,
+            schema=False,
+        )
+    else:
+        yield from validator.descend(value, subschema, path=name, schema_path=keyword_path)
+
+
+def _properties(validator: Any, members: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "object"):
+        for name, subschema in members.items():
+            if name in instance:
+                yield from _member(validator, instance[name], subschema, name, name)
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, subschema in patterns.items():
+        for name, value in instance.items():
+            if search(pattern, name):
+                yield from _member(validator, value, subschema, name, pattern)
+
+
+def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Check the members that neither `properties` nor `patternProperties` speak of, each at its own place."""
+    if not validator.is_type(instance, "object"):
+        return
+    named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    for name, value in instance.items():
+        if name in named or any(search(pattern, name) for pattern in patterns):
+            continue
+        if validator.is_type(allowed, "object"):
+            yield from validator.descend(value, allowed, path=name)
+        elif allowed is False:
+            yield _error("the member is not allowed", path=[name], instance=value)
+
+
+def _unevaluated_properties(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if not validator.is_type(instance, "object"):
+        return
+    evaluated = _evaluated_names(validator, instance, schema)
+    for name, value in instance.items():
+        if name in evaluated:
+            continue
+        if allowed is False:
+            yield _error("the member is not allowed", path=[name], instance=value)
+        else:
+            yield from validator.descend(value, allowed, path=name)
+
+
+def _evaluated_names(validator: Any, instance: Any, schema: Any) -> set[str]:
+    """Return the members that the schema's other keywords, and the schemas that hold in place, speak of."""
+    if not isinstance(schema, Mapping):
+        return set()
+    names = set(schema.get("properties", {})) & set(instance)
+    names |= {
+        name
+        for name in instance
+        if any(search(pattern, name) for pattern in schema.get("patternProperties", {}))
+    }
+    if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+        rest = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+        names |= {name for name, value in instance.items() if validator.evolve(schema=rest).is_valid(value)}
+    for here, inner in _schemas_that_hold(validator, instance, schema):
+        names |= _evaluated_names(here, instance, inner)
+    return names
+
+
+def _schemas_that_hold(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    for keyword in ("$ref", "$dynamicRef"):
+        if keyword in schema:
+            # jsonschema offers no public way to follow a reference with its dynamic scope.
+            resolved = validator._resolver.lookup(schema[keyword])
+            yield validator.evolve(schema=resolved.contents, _resolver=resolved.resolver), resolved.contents
+    if "$recursiveRef" in schema:
+        from referencing.jsonschema import lookup_recursive_ref
+
+        resolved = lookup_recursive_ref(validator._resolver)
+        yield validator.evolve(schema=resolved.contents, _resolver=resolved.resolver), resolved.contents
+    in_place = [inner for keyword in ("allOf", "anyOf", "oneOf") for inner in schema.get(keyword, ())]
+    in_place += [inner for name, inner in schema.get("dependentSchemas", {}).items() if name in instance]
+    if "if" in schema:
+        holds = validator.evolve(schema=schema["if"]).is_valid(instance)
+        in_place += [schema["if"], schema.get("then", True)] if holds else [schema.get("else", True)]
+    for inner in in_place:
+        here = validator.evolve(schema=inner)
+        if here.is_valid(instance):
+            yield here, inner
+
+
+def _multiple_of(validator: Any, divisor: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Divide the decimal numbers that were written, not their nearest doubles: 19.99 is 1999 times 0.01."""
+    if validator.is_type(instance, "number") and (_exact(instance) / _exact(divisor)).denominator != 1:
+        yield _error("the number is not a multiple")
+
+
+def _exact(number: int | float) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+
+
+def _required(validator: Any, names: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Report all missing members in one error, so that none is lost where errors are capped."""
+    if validator.is_type(instance, "object") and any(name not in instance for name in names):
+        yield _error("members are missing")
+
+
+def _unique_items(validator: Any, unique: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if not unique or not validator.is_type(instance, "array"):
+        return
+    seen: dict[Any, int] = {}
+    for index, item in enumerate(instance):
+        first = seen.setdefault(_frozen(item), index)
+        if first != index:
+            yield _error(f"elements {first} and {index} are equal")
+            return
+
+
+def _frozen(value: Any) -> Any:
+    """Return a hashable that is equal for equal JSON values: `1` and `1.0`, but not `1` and `true`."""
+    if isinstance(value, dict):
+        return frozenset((name, _frozen(item)) for name, item in value.items())
+    if isinstance(value, list):
+        return ("array", *(_frozen(item) for item in value))
+    return ("boolean", value) if isinstance(value, bool) else value
