@@ -1,0 +1,174 @@
+"""Reads a model's table in the project into checked values, with one clear error for each wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from workbench.engine.http import HttpError, is_loopback, join_endpoint
+from workbench.engine.language_models.base import LanguageModelError
+from workbench.engine.model_settings import ModelSettings
+
+_ENDPOINTS = (
+    "chat/completions",
+    "completions",
+    "responses",
+    "messages",
+    "models",
+    "embeddings",
+    "decisions",
+    "systemone",
+    "api/chat",
+    "api/generate",
+    "api/tags",
+)
+_FORBIDDEN_HEADERS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "cookie"})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The keys that every chat provider understands beside address, model and secret.
+
+    `temperature` is `None` when none is to be sent. `timeout` (seconds) covers one attempt, and in a stream
+    the time between two pieces; `total_budget` (seconds) is the time within which a retry may begin.
+    `max_retries` counts the requests after the first. `body` is merged into every request.
+    """
+
+    temperature: float | None = 0.0
+    seed: int | None = None
+    max_tokens: int | None = None
+    timeout: float = 120.0
+    total_budget: float = 300.0
+    max_retries: int = 3
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
+    secret_header: str | None = None
+
+
+def read_options(settings: ModelSettings) -> Options:
+    """Return the options of `settings`.
+
+    Raises:
+        LanguageModelError: `settings`, when a value has the wrong type or a header carries a key.
+    """
+    read = OptionReader(settings)
+    temperature: float | None = read.number("temperature", 0.0, 0, 2)
+    if settings.options.get("temperature") is False:
+        temperature = None
+    return Options(
+        temperature=temperature,
+        seed=read.integer("seed"),
+        max_tokens=read.integer("max_tokens", least=1),
+        timeout=read.number("timeout", 120.0, 0.001),
+        total_budget=read.number("total_budget", 300.0, 0),
+        max_retries=read.integer("max_retries", 3, least=0) or 0,
+        headers=_headers(settings),
+        body=read.mapping("body"),
+        secret_header=read.text("secret_header"),
+    )
+
+
+class OptionReader:
+    """Reads single options of one model by type."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._settings = settings
+
+    def given(self, key: str) -> bool:
+        """Tell whether the project sets `key`."""
+        return key in self._settings.options
+
+    def number(self, key: str, default: float, least: float, most: float = float("inf")) -> float:
+        """Return a number within [least, most]."""
+        value = self._settings.options.get(key)
+        if value is None or value is False:
+            return default
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+            raise self.wrong(
+                key, f"a number from {least:g} to {most:g}" if most < float("inf") else "a positive number"
+            )
+        return float(value)
+
+    def integer(self, key: str, default: int | None = None, least: int | None = None) -> int | None:
+        """Return a whole number, not under `least`."""
+        value = self._settings.options.get(key)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
+            raise self.wrong(key, "a whole number" + (f" from {least}" if least is not None else ""))
+        return int(value)
+
+    def text(self, key: str) -> str | None:
+        """Return a text that is not empty."""
+        value = self._settings.options.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong(key, "a text")
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        """Return true or false."""
+        value = self._settings.options.get(key, default)
+        if not isinstance(value, bool):
+            raise self.wrong(key, "true or false")
+        return value
+
+    def mapping(self, key: str) -> Mapping[str, Any]:
+        """Return a table."""
+        value = self._settings.options.get(key, {})
+        if not isinstance(value, Mapping):
+            raise self.wrong(key, "a table")
+        return dict(value)
+
+    def wrong(self, key: str, wanted: str) -> LanguageModelError:
+        """Return the error for an option of the wrong kind."""
+        return LanguageModelError(
+            "settings", f"The option {key!r} of the model {self._settings.name!r} must be {wanted}."
+        )
+
+
+def _headers(settings: ModelSettings) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for name, value in OptionReader(settings).mapping("headers").items():
+        if name.lower() in _FORBIDDEN_HEADERS:
+            raise LanguageModelError(
+                "settings",
+                f"The header {name!r} of the model {settings.name!r} would carry a key in the project. "
+                "Name a secret under `secret` instead.",
+            )
+        if not isinstance(value, str) or not f"{name}{value}".isprintable() or not name.isascii():
+            raise LanguageModelError(
+                "settings", f"The header {name!r} of the model {settings.name!r} is no header."
+            )
+        headers[name] = value
+    return headers
+
+
+def endpoint(base_url: str, path: str, version: str = "v1") -> str:
+    """Return the address of `path`, given a base address, a bare host, or the address of any endpoint.
+
+    A bare host gets `version` in front of the path. An address that ends in another known endpoint is cut
+    back to its base first, so that a change of provider does not need a change of address.
+
+    Raises:
+        LanguageModelError: `settings`, when the address cannot be used.
+    """
+    parts = urlsplit(base_url.strip())
+    bare = parts.path.strip("/")
+    for known in sorted(_ENDPOINTS, key=len, reverse=True):
+        if bare == known or bare.endswith("/" + known):
+            bare = bare[: len(bare) - len(known)].strip("/")
+            break
+    base = urlunsplit((parts.scheme, parts.netloc, "/" + bare, parts.query, ""))
+    try:
+        return join_endpoint(base, path) if bare or not version else join_endpoint(base, version, path)
+    except HttpError as error:
+        raise LanguageModelError("settings", error.message) from None
+
+
+def is_local(base_url: str) -> bool:
+    """Tell whether `base_url` is an address of this computer."""
+    return is_loopback(urlsplit(base_url).hostname or "")
