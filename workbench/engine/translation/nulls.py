@@ -1,0 +1,137 @@
+"""Removes nulls that a model wrote where it should have left something out, and says which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.engine.json_text import join_pointer
+from workbench.engine.translation.schema_roots import allowed_types, resolve_local
+
+
+def strip_nulls(
+    value: Any, *, mode: str | bool = "all", schema: Any = None, arrays: bool = True
+) -> tuple[Any, tuple[str, ...]]:
+    """Return (a new value without its nulls, the JSON Pointers of what was removed); the input stays as it is.
+
+    Modes: `off` (or False) removes nothing; `all` (or True) removes every null member and every null item, as
+    TypeChat does, and leaves empty objects and arrays; `schema` removes a null member only where the property is
+    optional and its schema does not allow null, and a null item only where the items' schema forbids it.
+    Without `arrays`, items stay. Pointers are those of the value as it came. A root that is null stays.
+
+    Raises:
+        ValueError: an unknown mode, or `schema` mode without a schema.
+    """
+    chosen = {True: "all", False: "off"}.get(mode, mode) if isinstance(mode, bool) else mode
+    if chosen not in ("off", "all", "schema"):
+        raise ValueError(f"strip_nulls must be 'off', 'all' or 'schema', not {mode!r}.")
+    if chosen == "off":
+        return value, ()
+    if chosen == "schema" and schema is None:
+        raise ValueError("The mode 'schema' needs a schema.")
+    root = getattr(schema, "value", schema)
+    return _Stripper(None if chosen == "all" else root, arrays).run(value)
+
+
+class _Stripper:
+    def __init__(self, root: Any, arrays: bool) -> None:
+        self.root = root
+        self.arrays = arrays
+        self.removed: list[tuple[tuple[str | int, ...], str]] = []
+
+    def run(self, value: Any) -> tuple[Any, tuple[str, ...]]:
+        box: list[Any] = [value]
+        pending: list[tuple[list[Any] | dict[str, Any], Any, tuple[str | int, ...], list[Any]]] = [
+            (box, 0, (), [self.root])
+        ]
+        while pending:
+            target, key, path, schemas = pending.pop()
+            item = target[key]
+            if isinstance(item, dict):
+                made: dict[str, Any] = {}
+                target[key] = made
+                for name, member in item.items():
+                    if member is None and self.may_drop_member(name, schemas):
+                        self.drop((*path, name))
+                        continue
+                    made[name] = member
+                    if isinstance(member, (dict, list)):
+                        pending.append((made, name, (*path, name), self.member_schemas(name, schemas)))
+            elif isinstance(item, list):
+                items: list[Any] = []
+                target[key] = items
+                for index, member in enumerate(item):
+                    if member is None and self.arrays and self.may_drop_item(index, schemas):
+                        self.drop((*path, index))
+                        continue
+                    items.append(member)
+                    if isinstance(member, (dict, list)):
+                        pending.append(
+                            (items, len(items) - 1, (*path, index), self.item_schemas(index, schemas))
+                        )
+        return box[0], tuple(pointer for _, pointer in sorted(self.removed, key=lambda r: _order(r[0])))
+
+    def drop(self, path: tuple[str | int, ...]) -> None:
+        self.removed.append((path, join_pointer(*path)))
+
+    # --- what the schema says; without one every null goes -------------------------------------------------
+
+    def may_drop_member(self, name: str, schemas: list[Any]) -> bool:
+        if self.root is None:
+            return True
+        views = self.views(schemas)
+        if any(name in view.get("required", ()) for view in views if isinstance(view.get("required"), list)):
+            return False
+        return self.forbids_null(self.member_schemas(name, schemas))
+
+    def may_drop_item(self, index: int, schemas: list[Any]) -> bool:
+        return self.root is None or self.forbids_null(self.item_schemas(index, schemas))
+
+    def forbids_null(self, schemas: list[Any]) -> bool:
+        """Tell whether a schema that applies here says that null is wrong; silence forbids nothing."""
+        return any("null" not in allowed_types(schema, self.root) for schema in schemas)
+
+    def views(self, schemas: list[Any]) -> list[dict[str, Any]]:
+        """Return every object schema that applies: references and `allOf` followed, branches all looked at."""
+        found: list[dict[str, Any]] = []
+        pending, seen = list(schemas), set()
+        while pending:
+            schema = pending.pop()
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            found.append(schema)
+            pending.append(resolve_local(schema, self.root))
+            for keyword in ("allOf", "anyOf", "oneOf"):
+                branches = schema.get(keyword)
+                pending += branches if isinstance(branches, list) else []
+        return found
+
+    def member_schemas(self, name: str, schemas: list[Any]) -> list[Any]:
+        if self.root is None:
+            return schemas
+        found = []
+        for view in self.views(schemas):
+            properties = view.get("properties")
+            if isinstance(properties, dict) and name in properties:
+                found.append(properties[name])
+            elif isinstance(view.get("additionalProperties"), dict):
+                found.append(view["additionalProperties"])
+        return found
+
+    def item_schemas(self, index: int, schemas: list[Any]) -> list[Any]:
+        if self.root is None:
+            return schemas
+        found = []
+        for view in self.views(schemas):
+            for keyword in ("prefixItems", "items"):
+                items = view.get(keyword)
+                if isinstance(items, list) and index < len(items):
+                    found.append(items[index])
+                    break
+                if isinstance(items, dict):
+                    found.append(items)
+        return found
+
+
+def _order(path: tuple[str | int, ...]) -> tuple[tuple[int, int, str], ...]:
+    return tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in path)
