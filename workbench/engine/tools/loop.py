@@ -1,0 +1,196 @@
+"""Runs a conversation with tools: ask the model, execute what it calls, tell it the results, until it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.events import RunEvent
+from workbench.engine.tools.execution import Tool, ToolExecution, ToolPolicies, execute_tool
+
+if TYPE_CHECKING:
+    from workbench.engine.language_models import Completion, Message, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """A conversation with tools that has ended.
+
+    `outcome` is `ok`, `refused`, `truncated`, `limit` (the model was asked as often as is allowed), `model_error` or
+    `cancelled`. `text` is the final answer, `messages` the whole conversation with it, `executions` every executed
+    call in the order in which the model made them. `usage` is unknown (None) where a call did not tell it.
+    """
+
+    outcome: str
+    text: str
+    messages: tuple[Message, ...]
+    executions: tuple[ToolExecution, ...]
+    message: str = ""
+    usage: Usage | None = None
+    round_trips: int = 0
+
+
+async def run_tools(
+    model: Any,
+    messages: Sequence[Message],
+    tools: Sequence[Tool],
+    *,
+    policies: ToolPolicies | None = None,
+    max_tokens: int | None = None,
+    on_event: Callable[[RunEvent], Any] | None = None,
+    cancel: Any = None,
+) -> ToolRun:
+    """Let a model answer with the help of tools.
+
+    Several calls in one turn run concurrently; their results are told in the order of the calls, each by the
+    call's own id, so equal calls do not collapse. The caller's list is not changed. `cancel` is anything
+    with `is_set()`.
+
+    Raises:
+        ToolError: by policy `raise` (and what a tool itself raised, by its policy).
+        asyncio.CancelledError: the surrounding task was cancelled; the events say so first.
+    """
+    run = _ToolLoop(
+        model, list(messages), list(tools), policies or ToolPolicies(), max_tokens, on_event, cancel
+    )
+    return await run.run()
+
+
+@dataclass(slots=True)
+class _ToolLoop:
+    model: Any
+    messages: list[Message]
+    tools: list[Tool]
+    policies: ToolPolicies
+    max_tokens: int | None
+    on_event: Callable[[RunEvent], Any] | None
+    cancel: Any
+    executions: list[ToolExecution] = field(default_factory=list)
+    usages: list[Usage] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
+    trips: int = 0
+
+    async def run(self) -> ToolRun:
+        from workbench.engine.translation.record import message_to_json
+
+        self.emit(
+            "started",
+            messages=[message_to_json(message) for message in self.messages],
+            tools=[tool.name for tool in self.tools],
+            model=str(getattr(self.model, "name", "")),
+        )
+        try:
+            while self.trips < self.policies.max_round_trips:
+                ended = await self.round_trip()
+                if ended is not None:
+                    return ended
+            limit = self.policies.max_round_trips
+            return self.end("limit", "", f"The model still called tools after {limit} round trips.")
+        except asyncio.CancelledError:
+            self.end("cancelled", "", "The run was stopped.")
+            raise
+        except Exception as error:
+            self.end("tool_error", "", str(error))
+            raise
+
+    async def round_trip(self) -> ToolRun | None:
+        from workbench.engine.language_models import Message
+        from workbench.engine.translation.calls import CallStoppedError, ModelFailedError
+
+        self.trips += 1
+        try:
+            completion = await self.ask()
+        except ModelFailedError as error:
+            return self.end("model_error", "", error.message)
+        except CallStoppedError:
+            return self.end("cancelled", "", "The run was stopped.")
+        if not completion.tool_calls:
+            self.messages.append(Message("assistant", completion.text))
+            return self.answered(completion)
+        self.messages.append(Message("assistant", completion.text, tuple(completion.tool_calls)))
+        for execution in await self.execute(completion):
+            self.executions.append(execution)
+            self.messages.append(execution.message())
+            self.emit("tool_result", round_trip=self.trips, **execution.to_json())
+        if self.cancel is not None and self.cancel.is_set():
+            return self.end("cancelled", "", "The run was stopped.")
+        return None
+
+    async def ask(self) -> Completion:
+        from workbench.engine.translation.calls import call_model
+        from workbench.engine.translation.record import message_to_json, tool_call_to_json, usage_to_json
+
+        trip = self.trips
+        self.emit("sent", round_trip=trip, messages=[message_to_json(message) for message in self.messages])
+        completion = await call_model(
+            self.model,
+            self.messages,
+            {"tools": [tool.definition for tool in self.tools] or None, "max_tokens": self.max_tokens},
+            on_delta=(lambda piece: self.emit("delta", round_trip=trip, text=piece))
+            if self.on_event
+            else None,
+            cancel=self.cancel,
+        )
+        self.usages.append(completion.usage)
+        self.emit(
+            "reply",
+            round_trip=trip,
+            text=completion.text,
+            finish_reason=completion.finish_reason,
+            refusal=completion.refusal,
+            model=completion.model,
+            usage=usage_to_json(completion.usage),
+            elapsed_ms=completion.elapsed_ms,
+            recorded=completion.recorded,
+            tool_calls=[tool_call_to_json(call) for call in completion.tool_calls],
+        )
+        return completion
+
+    async def execute(self, completion: Completion) -> list[ToolExecution]:
+        calls = completion.tool_calls
+        tasks = [asyncio.ensure_future(execute_tool(call, self.tools, self.policies)) for call in calls]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def answered(self, completion: Completion) -> ToolRun:
+        if completion.refusal is not None:
+            return self.end("refused", completion.text, f"The model refused: {completion.refusal}")
+        if completion.finish_reason == "length":
+            return self.end("truncated", completion.text, "The answer was cut off at the token limit.")
+        return self.end("ok", completion.text, "")
+
+    def end(self, outcome: str, text: str, message: str) -> ToolRun:
+        self.emit("finished", outcome=outcome, text=text, message=message, round_trips=self.trips)
+        return ToolRun(
+            outcome,
+            text,
+            tuple(self.messages),
+            tuple(self.executions),
+            message,
+            self.usage(),
+            self.trips,
+        )
+
+    def usage(self) -> Usage | None:
+        if not self.usages:
+            return None
+        total = self.usages[0]
+        for usage in self.usages[1:]:
+            total = total + usage
+        return total
+
+    def emit(self, event_kind: str, /, **data: Any) -> None:
+        """Hand an event on; what a listener raises never ends the run."""
+        if self.on_event is None:
+            return
+        try:
+            self.on_event(RunEvent(event_kind, round(time.monotonic() - self.began, 6), data))
+        except Exception:
+            return
