@@ -1,0 +1,84 @@
+"""The tables of the history file, and the steps that bring an older file up to date."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+VERSION = 1
+
+_TABLES = """
+CREATE TABLE runs (
+    id             INTEGER PRIMARY KEY,
+    kind           TEXT NOT NULL,
+    title          TEXT NOT NULL,
+    outcome        TEXT NOT NULL,
+    summary        TEXT NOT NULL DEFAULT '',
+    started_at     REAL NOT NULL,
+    finished_at    REAL,
+    model          TEXT NOT NULL DEFAULT '',
+    name           TEXT NOT NULL DEFAULT '',
+    note           TEXT NOT NULL DEFAULT '',
+    starred        INTEGER NOT NULL DEFAULT 0,
+    live_key       TEXT,
+    parent_run     INTEGER REFERENCES runs(id) ON DELETE SET NULL,
+    parent_attempt INTEGER,
+    owner          TEXT NOT NULL,
+    inputs         TEXT NOT NULL
+);
+CREATE INDEX runs_by_kind ON runs(kind, id);
+CREATE INDEX runs_by_live_key ON runs(live_key) WHERE live_key IS NOT NULL;
+CREATE INDEX runs_unfinished ON runs(id) WHERE finished_at IS NULL;
+CREATE TABLE events (
+    run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+    seq    INTEGER NOT NULL,
+    kind   TEXT NOT NULL,
+    at     REAL NOT NULL,
+    data   TEXT NOT NULL,
+    PRIMARY KEY (run_id, seq)
+) WITHOUT ROWID;
+CREATE TABLE attempts (
+    run_id        INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+    number        INTEGER NOT NULL,
+    outcome       TEXT NOT NULL,
+    elapsed_ms    REAL,
+    input_tokens  INTEGER,
+    output_tokens INTEGER,
+    PRIMARY KEY (run_id, number)
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE run_text USING fts5(text, tokenize = "unicode61 remove_diacritics 2");
+"""
+
+# One function per version that a file may still have; each brings the file to the next one.
+_MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Create the tables in a new file, or migrate an older one, in one transaction.
+
+    Raises:
+        ValueError: where the file was written by a newer version of the program.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == VERSION:
+        return
+    if version > VERSION:
+        raise ValueError(
+            f"the history was written by a newer version (format {version}, this program reads {VERSION})"
+        )
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have prepared the file while this one waited for the lock.
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            for statement in _TABLES.split(";\n"):
+                if statement.strip():
+                    connection.execute(statement)
+        else:
+            for step in range(version, VERSION):
+                _MIGRATIONS[step](connection)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

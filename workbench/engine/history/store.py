@@ -1,0 +1,443 @@
+"""The SQLite store of runs: appended to while a run goes on, so that a crash loses nothing that happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import sqlite3
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workbench.engine.events import RunEvent
+from workbench.engine.history import schema
+from workbench.engine.history.records import INTERRUPTED, RUNNING, AttemptSummary, Run, RunSummary
+
+_SEARCH_TEXT_LIMIT = 200_000
+_FIELDS = (
+    "id", "kind", "title", "outcome", "summary", "started_at", "finished_at", "model", "name", "note", "starred",
+    "live", "parent_run", "parent_attempt", "events",
+)  # fmt: skip
+_COLUMNS = (
+    ", ".join(_FIELDS)
+    .replace("live", "live_key IS NOT NULL")
+    .replace(", events", ", (SELECT count(*) FROM events WHERE events.run_id = runs.id)")
+)
+
+
+class HistoryError(Exception):
+    """The history file cannot be opened or read; the message names the file and the reason."""
+
+
+class HistoryStore:
+    """Runs and their events, in one file.
+
+    All methods may be called from any thread. Texts are scrubbed of secrets before they are written.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path | None, scrub: Callable[[str], str] | None
+    ) -> None:
+        self.path = path
+        self.notice: str | None = None
+        self._connection = connection
+        self._scrub = scrub
+        self._lock = threading.RLock()
+        self._sequences: dict[int, int] = {}
+
+    @classmethod
+    def open(cls, path: Path, *, scrub: Callable[[str], str] | None = None) -> HistoryStore:
+        """Open the history file at `path`, creating it and its folder where they are missing.
+
+        A file that is no SQLite database is moved aside (its new name is in `notice`) and a new one begun.
+        Runs that a dead process left unfinished are marked `interrupted`.
+
+        Raises:
+            HistoryError: where the folder cannot be written or the file comes from a newer version.
+        """
+        notice = None
+        try:
+            _make_folder(path.parent)
+            try:
+                connection = _connect(path)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
+                path.replace(aside)
+                for suffix in ("-wal", "-shm"):
+                    path.with_name(path.name + suffix).unlink(missing_ok=True)
+                notice = f"{path} is not a readable history; it was kept as {aside.name} and a new one begun"
+                connection = _connect(path)
+        except (OSError, sqlite3.Error, ValueError) as error:
+            raise HistoryError(f"{path}: {error}") from error
+        store = cls(connection, path, scrub)
+        store.notice = notice
+        store._mark_interrupted()
+        return store
+
+    @classmethod
+    def in_memory(cls, *, scrub: Callable[[str], str] | None = None) -> HistoryStore:
+        """Return a store that lasts as long as the process, for projects that cannot be written."""
+        return cls(_connect(None), None, scrub)
+
+    def start_run(
+        self,
+        kind: str,
+        title: str,
+        inputs: Mapping[str, Any],
+        *,
+        model: str = "",
+        live_key: str | None = None,
+        parent: tuple[int, int | None] | None = None,
+    ) -> int:
+        """Begin a run and return its id.
+
+        `inputs` is JSON-like and holds what is needed to run again. Of the runs with one `live_key` only the
+        last is kept, unless somebody starred, named or annotated an earlier one. `parent` is the run and the
+        attempt number that this one was branched from.
+        """
+        parent_run, parent_attempt = parent if parent is not None else (None, None)
+        with self._lock:
+            if live_key is not None:
+                self._delete_where(
+                    "live_key = ? AND finished_at IS NOT NULL AND NOT starred AND name = '' AND note = ''",
+                    (live_key,),
+                )
+            cursor = self._connection.execute(
+                "INSERT INTO runs (kind, title, outcome, started_at, model, live_key, parent_run,"
+                " parent_attempt, owner, inputs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    kind,
+                    self._clean(title),
+                    RUNNING,
+                    time.time(),
+                    model,
+                    live_key,
+                    parent_run,
+                    parent_attempt,
+                    _owner(),
+                    self._dump(inputs),
+                ),
+            )
+            run_id = cursor.lastrowid
+            assert run_id is not None
+            self._sequences[run_id] = 0
+            return run_id
+
+    def append(self, run_id: int, event: RunEvent) -> None:
+        """Store the next event of a run; it is on disk when the call returns."""
+        with self._lock:
+            seq = self._sequences.get(run_id)
+            if seq is None:
+                (seq,) = self._connection.execute(
+                    "SELECT coalesce(max(seq) + 1, 0) FROM events WHERE run_id = ?", (run_id,)
+                ).fetchone()
+            self._connection.execute(
+                "INSERT INTO events (run_id, seq, kind, at, data) VALUES (?, ?, ?, ?, ?)",
+                (run_id, seq, event.kind, event.at, self._dump(event.data)),
+            )
+            self._sequences[run_id] = seq + 1
+
+    def set_attempts(self, run_id: int, attempts: Iterable[AttemptSummary]) -> None:
+        """Store the summaries of the attempts that have finished so far, replacing earlier ones."""
+        rows = [
+            (run_id, a.number, a.outcome, a.elapsed_ms, a.input_tokens, a.output_tokens) for a in attempts
+        ]
+        with self._lock:
+            self._connection.executemany("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def finish_run(self, run_id: int, outcome: str, summary: str = "", *, model: str | None = None) -> None:
+        """Mark a run as finished and make its texts searchable."""
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                self._connection.execute(
+                    "UPDATE runs SET outcome = ?, summary = ?, finished_at = ?, model = coalesce(?, model)"
+                    " WHERE id = ?",
+                    (outcome, self._clean(summary), time.time(), model, run_id),
+                )
+                self._index(run_id)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._sequences.pop(run_id, None)
+
+    def runs(
+        self,
+        *,
+        search: str | None = None,
+        kind: str | None = None,
+        outcome: str | None = None,
+        starred: bool = False,
+        limit: int = 200,
+        offset: int = 0,
+    ) -> list[RunSummary]:
+        """Return runs, newest first; each word of `search` must occur (as a prefix) in the run's texts."""
+        conditions: list[str] = []
+        values: list[Any] = []
+        if search and (query := _match_query(search)):
+            conditions.append("id IN (SELECT rowid FROM run_text WHERE run_text MATCH ?)")
+            values.append(query)
+        elif search and search.strip():
+            # Only punctuation: the full-text index holds words, so look at the titles.
+            conditions.append("instr(title, ?) > 0")
+            values.append(search.strip())
+        for column, value in (("kind", kind), ("outcome", outcome)):
+            if value is not None:
+                conditions.append(f"{column} = ?")
+                values.append(value)
+        if starred:
+            conditions.append("starred")
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        with self._lock:
+            rows = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM runs{where} ORDER BY id DESC LIMIT ? OFFSET ?",
+                (*values, limit, offset),
+            ).fetchall()
+            attempts = self._attempts([row[0] for row in rows])
+        return [_summary(row, attempts.get(row[0], ())) for row in rows]
+
+    def run(self, run_id: int) -> Run:
+        """Return one run with its inputs and events.
+
+        Raises:
+            KeyError: where there is no such run.
+        """
+        with self._lock:
+            row = self._connection.execute(
+                f"SELECT {_COLUMNS}, inputs FROM runs WHERE id = ?", (run_id,)
+            ).fetchone()
+            if row is None:
+                raise KeyError(f"there is no run {run_id} in this history")
+            events = self._connection.execute(
+                "SELECT kind, at, data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)
+            ).fetchall()
+            attempts = self._attempts([run_id]).get(run_id, ())
+        return Run(
+            _summary(row[:-1], attempts),
+            json.loads(row[-1]),
+            tuple(RunEvent(kind, at, json.loads(data)) for kind, at, data in events),
+        )
+
+    def count(self) -> int:
+        """Return the number of runs."""
+        with self._lock:
+            return int(self._connection.execute("SELECT count(*) FROM runs").fetchone()[0])
+
+    def size(self) -> int:
+        """Return the size of the history file in bytes, 0 in memory."""
+        if self.path is None:
+            return 0
+        files = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def delete(self, run_id: int) -> None:
+        """Delete a run; runs that were branched from it stay."""
+        with self._lock:
+            self._delete_where("id = ?", (run_id,))
+
+    def rename(self, run_id: int, name: str) -> None:
+        """Give a run a name of the user's own; an empty name takes it away."""
+        self._set(run_id, "name", self._clean(name))
+
+    def annotate(self, run_id: int, note: str) -> None:
+        """Set the user's note on a run."""
+        self._set(run_id, "note", self._clean(note))
+
+    def star(self, run_id: int, starred: bool = True) -> None:
+        """Star a run, which also keeps it from `prune`."""
+        self._set(run_id, "starred", int(starred))
+
+    def prune(self, *, max_age_days: float | None = None, max_runs: int | None = None) -> int:
+        """Delete runs that are older than `max_age_days` or beyond the newest `max_runs`; return how many.
+
+        Runs that somebody starred or named, and runs that have not finished, are kept.
+        """
+        kept = "AND NOT starred AND name = '' AND finished_at IS NOT NULL"
+        deleted = 0
+        with self._lock:
+            if max_age_days is not None:
+                limit = time.time() - max_age_days * 86400
+                deleted += self._delete_where(f"started_at < ? {kept}", (limit,))
+            if max_runs is not None:
+                newest = "id NOT IN (SELECT id FROM runs ORDER BY id DESC LIMIT ?)"
+                deleted += self._delete_where(f"{newest} {kept}", (max_runs,))
+        return deleted
+
+    def quick_check(self) -> list[str]:
+        """Return what SQLite finds wrong with the file; nothing for a sound one. May take a while."""
+        with self._lock:
+            rows = self._connection.execute("PRAGMA quick_check").fetchall()
+        return [] if rows == [("ok",)] else [str(row[0]) for row in rows]
+
+    def close(self) -> None:
+        """Close the file; a closed store may be closed again."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> HistoryStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _set(self, run_id: int, column: str, value: object) -> None:
+        with self._lock:
+            cursor = self._connection.execute(f"UPDATE runs SET {column} = ? WHERE id = ?", (value, run_id))
+            if not cursor.rowcount:
+                raise KeyError(f"there is no run {run_id} in this history")
+            self._index(run_id)
+
+    def _delete_where(self, condition: str, values: tuple[Any, ...]) -> int:
+        rows = self._connection.execute(f"SELECT id FROM runs WHERE {condition}", values).fetchall()
+        self._connection.executemany("DELETE FROM run_text WHERE rowid = ?", rows)
+        self._connection.executemany("DELETE FROM runs WHERE id = ?", rows)
+        return len(rows)
+
+    def _mark_interrupted(self) -> None:
+        with self._lock:
+            unfinished = self._connection.execute(
+                "SELECT id, owner FROM runs WHERE finished_at IS NULL AND outcome = ?", (RUNNING,)
+            ).fetchall()
+            for run_id, owner in unfinished:
+                if not _owner_lives(owner):
+                    self._connection.execute(
+                        "UPDATE runs SET outcome = ? WHERE id = ?", (INTERRUPTED, run_id)
+                    )
+                    self._index(run_id)
+
+    def _attempts(self, run_ids: list[int]) -> dict[int, tuple[AttemptSummary, ...]]:
+        found: dict[int, list[AttemptSummary]] = {}
+        for start in range(0, len(run_ids), 500):
+            part = run_ids[start : start + 500]
+            marks = ", ".join("?" * len(part))
+            for run_id, *row in self._connection.execute(
+                f"SELECT * FROM attempts WHERE run_id IN ({marks}) ORDER BY run_id, number", part
+            ):
+                found.setdefault(run_id, []).append(AttemptSummary(*row))
+        return {run_id: tuple(attempts) for run_id, attempts in found.items()}
+
+    def _index(self, run_id: int) -> None:
+        title, name, note, summary, model, inputs = self._connection.execute(
+            "SELECT title, name, note, summary, model, inputs FROM runs WHERE id = ?", (run_id,)
+        ).fetchone()
+        parts = [title, name, note, summary, model, *_strings(json.loads(inputs))]
+        size = sum(map(len, parts))
+        for (data,) in self._connection.execute(
+            "SELECT data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)
+        ):
+            for text in _strings(json.loads(data)):
+                parts.append(text)
+                size += len(text)
+            if size > _SEARCH_TEXT_LIMIT:
+                break
+        self._connection.execute("DELETE FROM run_text WHERE rowid = ?", (run_id,))
+        text = "\n".join(dict.fromkeys(parts))[:_SEARCH_TEXT_LIMIT]
+        self._connection.execute("INSERT INTO run_text (rowid, text) VALUES (?, ?)", (run_id, text))
+
+    def _clean(self, text: str) -> str:
+        scrubbed = self._scrub(text) if self._scrub is not None else text
+        # SQLite stores UTF-8, which has no lone surrogates; JSON escapes them by itself.
+        return scrubbed.encode("utf-8", "replace").decode("utf-8")
+
+    def _dump(self, value: Any) -> str:
+        if self._scrub is not None:
+            value = _map_strings(value, self._scrub)
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def _make_folder(folder: Path) -> None:
+    if not folder.exists():
+        folder.mkdir(parents=True)
+    ignore = folder / ".gitignore"
+    if folder.name == ".workbench" and not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        ":memory:" if path is None else path, timeout=10, isolation_level=None, check_same_thread=False
+    )
+    try:
+        # A file system without shared memory (a network disk) answers with another mode, and keeps working.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        schema.prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@cache
+def _owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
+
+
+def _owner_lives(owner: str) -> bool:
+    """Tell whether the process that began a run may still be at it."""
+    host, _, rest = owner.rpartition(":")[0].rpartition(":")
+    if owner == _owner():
+        return True
+    if host != socket.gethostname():
+        return True  # another machine shares the disk; it marks its own runs
+    try:
+        pid = int(rest)
+    except ValueError:
+        return False
+    if pid == os.getpid():
+        return False  # the number was used again, by this process
+    if sys.platform == "win32":
+        return True  # there, signal 0 would interrupt the process that is asked about
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _summary(row: tuple[Any, ...], attempts: tuple[AttemptSummary, ...]) -> RunSummary:
+    fields = dict(zip(_FIELDS, row, strict=True))
+    fields["starred"] = bool(fields["starred"])
+    fields["live"] = bool(fields["live"])
+    return RunSummary(**fields, attempts=attempts)
+
+
+def _match_query(search: str) -> str:
+    """Return an FTS5 query that asks for each word as a prefix and gives no character a meaning."""
+    words = re.findall(r"\w+", search)
+    return " ".join(f'"{word}"*' for word in words)
+
+
+def _strings(value: Any) -> Iterable[str]:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item.encode("utf-8", "replace").decode("utf-8")
+        elif isinstance(item, Mapping):
+            stack.extend(reversed(list(item.values())))
+        elif isinstance(item, list | tuple):
+            stack.extend(reversed(item))
+
+
+def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {change(key): _map_strings(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_map_strings(item, change) for item in value]
+    return value
