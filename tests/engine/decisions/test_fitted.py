@@ -1,0 +1,87 @@
+"""Fitted weights: the optimum of a known problem, and stale when anything they belong to changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.engine.decisions import YesNoQuestion
+from workbench.engine.decisions.fitted import (
+    PENALTY,
+    FittedCheck,
+    FittedChecks,
+    fit_logistic,
+    folds,
+    hash_cases,
+    stale_fits,
+)
+
+Q = YesNoQuestion("Rude?", "insults", "kind words")
+ROWS = [("you fool", True), ("thank you", False)]
+CHECK = FittedCheck(Q, (0.5, -0.25, 1.0), 0.125, hash_cases(ROWS), 1, 1, {"auc": 0.9})
+FITTED = FittedChecks("m@1", {"rude": CHECK})
+
+
+@pytest.mark.parametrize("separable", [False, True])
+def test_the_fit_is_the_optimum_that_scikit_learn_finds(separable: bool) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(60, 8))
+    y = (x[:, 0] + (0 if separable else 1) * rng.normal(size=60) > 0).astype(float)
+    shares = rng.uniform(0.5, 2, 60)
+    weights, intercept = fit_logistic(x, y, shares)
+    reference = linear_model.LogisticRegression(C=PENALTY, max_iter=100_000, tol=1e-10).fit(x, y, shares)
+    np.testing.assert_allclose(weights, reference.coef_[0], rtol=1e-3, atol=1e-4)
+    assert intercept == pytest.approx(reference.intercept_[0], rel=1e-3, abs=1e-4)
+
+
+def test_more_columns_than_rows_are_no_problem() -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(4, 385)), np.array([1.0, 1.0, 0.0, 0.0])
+    weights, intercept = fit_logistic(x, y)
+    assert ((x @ weights + intercept > 0) == (y > 0)).all()
+
+
+def test_the_json_form_reads_back() -> None:
+    assert FittedChecks.from_json(FITTED.to_json()) == FITTED
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"format": 2}, [], {"format": 1, "model": "m", "checks": {"a": {}}}, None]
+)
+def test_data_of_another_form_is_refused(data: object) -> None:
+    with pytest.raises(ValueError, match="fitted checks"):
+        FittedChecks.from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("model", "questions", "cases", "reason"),
+    [
+        ("m@1", {"rude": Q}, ROWS, None),
+        ("m@1", {"rude": Q}, ROWS[::-1], None),
+        ("m@2", {"rude": Q}, ROWS, "fitted for the model m@1"),
+        ("m@1", {"rude": YesNoQuestion("Rude?", "insults")}, ROWS, "wording"),
+        ("m@1", {"rude": Q}, [("you fool", False), ("thank you", False)], "labelled cases"),
+        ("m@1", {"rude": Q}, ROWS[:1], "labelled cases"),
+        ("m@1", {}, ROWS, "no such check"),
+    ],
+    ids=["same", "other-order", "model", "wording", "label", "fewer", "gone"],
+)
+def test_a_fit_is_stale_when_what_it_belongs_to_changes(
+    model: str, questions: dict[str, YesNoQuestion], cases: list[tuple[str, bool]], reason: str | None
+) -> None:
+    stale = stale_fits(FITTED, model, questions, {"rude": cases})
+    if reason is None:
+        assert stale == []
+    else:
+        assert [fit.check for fit in stale] == ["rude"]
+        assert reason in stale[0].reason
+
+
+def test_folds_spread_both_labels_evenly() -> None:
+    labels = [True] * 10 + [False] * 5
+    numbers = folds(labels, 5)
+    for fold in range(5):
+        chosen = [label for label, number in zip(labels, numbers, strict=True) if number == fold]
+        assert chosen.count(True) == 2
+        assert chosen.count(False) == 1

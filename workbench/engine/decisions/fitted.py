@@ -1,0 +1,229 @@
+"""Checks fitted on a project's own labelled cases: small logistic regressions, kept as plain data.
+
+A fitted check scores the sentence vector of a text together with the zero-shot log-odds, so that what the
+wording of the check already says is not lost when there are only a few cases.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.decisions.questions import YesNoQuestion
+
+if TYPE_CHECKING:
+    import numpy
+
+    Vector = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
+
+FORMAT = 1
+PENALTY = 30.0
+"""Weight of the cases against the penalty on the weights (scikit-learn's `C`)."""
+ZERO_SHOT_SCALE = 0.25
+"""Scale at which the zero-shot log-odds stand beside the 384 small numbers of a sentence vector."""
+MINIMUM = 2
+"""Cases that each side needs before a check can be fitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittedCheck:
+    """The weights of one check, and all that tells whether they still belong to it.
+
+    `weights` has one number per dimension of the sentence vector, then one for the scaled zero-shot
+    log-odds. `cases_hash` stands for the texts and labels. `figures` are cross-validated.
+    """
+
+    question: YesNoQuestion
+    weights: tuple[float, ...]
+    intercept: float
+    cases_hash: str
+    positives: int
+    negatives: int
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+
+    def logit(self, vector: Sequence[float], zero_shot: float) -> float:
+        """Return the log-odds of "yes" for a sentence vector and its zero-shot log-odds."""
+        total = self.intercept + self.weights[-1] * zero_shot * ZERO_SHOT_SCALE
+        return total + sum(w * x for w, x in zip(self.weights, vector, strict=False))
+
+    def fits(self, question: YesNoQuestion) -> bool:
+        """Tell whether the wording is still the one that was fitted."""
+        return self.question == question
+
+
+@dataclass(frozen=True, slots=True)
+class FittedChecks:
+    """All fitted checks of a project for one sentence model (`model` is its version)."""
+
+    model: str
+    checks: Mapping[str, FittedCheck] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form; weights are rounded to six digits."""
+        return {
+            "format": FORMAT,
+            "model": self.model,
+            "checks": {
+                name: {
+                    "question": check.question.text,
+                    "yes_means": check.question.yes_means,
+                    "no_means": check.question.no_means,
+                    "cases": check.cases_hash,
+                    "positives": check.positives,
+                    "negatives": check.negatives,
+                    "figures": dict(check.figures),
+                    "intercept": round(check.intercept, 6),
+                    "weights": [round(weight, 6) for weight in check.weights],
+                }
+                for name, check in self.checks.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> FittedChecks:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ValueError: where the data is of another form or format.
+        """
+        try:
+            if data["format"] != FORMAT:
+                raise ValueError(
+                    f"the fitted checks have format {data['format']}, this program reads {FORMAT}"
+                )
+            checks = {
+                str(name): FittedCheck(
+                    YesNoQuestion(row["question"], row.get("yes_means"), row.get("no_means")),
+                    tuple(float(weight) for weight in row["weights"]),
+                    float(row["intercept"]),
+                    str(row["cases"]),
+                    int(row["positives"]),
+                    int(row["negatives"]),
+                    dict(row.get("figures") or {}),
+                )
+                for name, row in data["checks"].items()
+            }
+            return cls(str(data["model"]), checks)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"the fitted checks are not of the form expected: {error!r}") from error
+
+    @classmethod
+    def load(cls, path: Path) -> FittedChecks | None:
+        """Read a file, or return `None` where there is none; raises `ValueError` for a broken one."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path.name} cannot be read: {error}") from error
+        try:
+            return cls.from_json(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path.name}:{error.lineno}:{error.colno}: {error.msg}") from error
+
+    def save(self, path: Path) -> None:
+        """Write the file; the old one stays whole until the new one is."""
+        temporary = path.with_name(path.name + ".tmp")
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            json.dump(self.to_json(), file, ensure_ascii=False, indent=1)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+    def digest(self) -> str:
+        """Return a short hash of the weights; part of the version that results carry."""
+        text = json.dumps(self.to_json(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True, slots=True)
+class StaleFit:
+    """A fitted check that no longer matches: the model, the wording or the cases changed since."""
+
+    check: str
+    reason: str
+
+
+def hash_cases(cases: Iterable[tuple[str, bool]]) -> str:
+    """Return a hash of labelled texts that does not depend on their order."""
+    rows = sorted(json.dumps([text, label], ensure_ascii=True) for text, label in cases)
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16]
+
+
+def stale_fits(
+    fitted: FittedChecks,
+    model_version: str,
+    questions: Mapping[str, YesNoQuestion],
+    cases: Mapping[str, Sequence[tuple[str, bool]]],
+) -> list[StaleFit]:
+    """Return the fitted checks whose model, wording or labelled cases differ from the present ones."""
+    stale: list[StaleFit] = []
+    for name, check in fitted.checks.items():
+        if name not in questions:
+            stale.append(StaleFit(name, "the project has no such check any more"))
+        elif fitted.model != model_version:
+            stale.append(StaleFit(name, f"it was fitted for the model {fitted.model}"))
+        elif not check.fits(questions[name]):
+            stale.append(StaleFit(name, "the wording of the check changed"))
+        elif hash_cases(cases.get(name, ())) != check.cases_hash:
+            stale.append(StaleFit(name, "the labelled cases changed"))
+    return stale
+
+
+def fit_logistic(
+    features: Vector, labels: Vector, sample_weights: Vector | None = None
+) -> tuple[Vector, float]:
+    """Fit an L2-penalised logistic regression by Newton's method.
+
+    `features` is rows × columns, `labels` 0 or 1 per row. Returns the weights and the intercept, which is
+    not penalised. The result depends on the numbers only, never on chance.
+    """
+    import numpy as np
+
+    if features.shape[0] < features.shape[1]:
+        # The best weights lie in the span of the rows: with few cases that is a far smaller problem.
+        basis = np.linalg.qr(features.T)[0]
+        inner, intercept = fit_logistic(features @ basis, labels, sample_weights)
+        return basis @ inner, intercept
+    rows, columns = features.shape
+    design = np.hstack([features, np.ones((rows, 1))])
+    weights = np.ones(rows) if sample_weights is None else sample_weights
+    penalty = np.full(columns + 1, 1.0 / PENALTY)
+    penalty[-1] = 1e-9
+    beta = np.zeros(columns + 1)
+    for _ in range(50):
+        p = 1.0 / (1.0 + np.exp(-np.clip(design @ beta, -30, 30)))
+        gradient = design.T @ (weights * (p - labels)) + penalty * beta
+        curvature = (design * (weights * p * (1 - p))[:, None]).T @ design
+        curvature[np.diag_indices(columns + 1)] += penalty + 1e-10
+        step = np.linalg.solve(curvature, gradient)
+        # A long first step overshoots where the classes are separable.
+        longest = float(np.abs(design @ step).max())
+        if longest > 4:
+            step *= 4 / longest
+        beta = beta - step
+        if float(np.abs(step).max()) < 1e-8:
+            break
+    return beta[:-1], float(beta[-1])
+
+
+def feature_row(vector: Sequence[float], zero_shot: float) -> list[float]:
+    """Return the features of one text: its vector, then the scaled zero-shot log-odds."""
+    return [*vector, zero_shot * ZERO_SHOT_SCALE]
+
+
+def folds(labels: Sequence[bool], count: int = 5) -> list[int]:
+    """Return a fold number per row, both labels spread evenly; with few rows each is its own fold."""
+    seen = {True: 0, False: 0}
+    result = []
+    count = min(count, *(max(1, sum(label is side for label in labels)) for side in (True, False)))
+    for label in labels:
+        result.append(seen[label] % count)
+        seen[label] += 1
+    return result
