@@ -1,1 +1,69 @@
-"""(Filled by the room's owner.)"""
+"""Guardrails: the checks of a prompt's input and output, answered by a decision model in one call."""
+
+from workbench.engine.guardrails.executor import (
+    GuardedResponse,
+    OutputGuardrailError,
+    Validation,
+    guard_response,
+)
+from workbench.engine.guardrails.guardrail import (
+    DecisionModelInputGuardrail,
+    DecisionModelOutputGuardrail,
+    InputGuardrailBuilder,
+    OutputGuardrailBuilder,
+    guardrail_from_settings,
+)
+from workbench.engine.guardrails.lint import LintFinding, lint_check
+from workbench.engine.guardrails.results import (
+    CheckResult,
+    GuardrailResult,
+    Status,
+    Verdict,
+    failure_message,
+    verdict_of,
+)
+from workbench.engine.guardrails.settings import (
+    DEFAULT_THRESHOLD,
+    CheckSettings,
+    GuardrailSettings,
+    Stage,
+)
+from workbench.engine.guardrails.text_checks import (
+    LanguageCheck,
+    LengthCheck,
+    PatternCheck,
+    TextCheck,
+    guess_language,
+)
+from workbench.engine.guardrails.texts import is_blank, message_text
+
+__all__ = [
+    "DEFAULT_THRESHOLD",
+    "CheckResult",
+    "CheckSettings",
+    "DecisionModelInputGuardrail",
+    "DecisionModelOutputGuardrail",
+    "GuardedResponse",
+    "GuardrailResult",
+    "GuardrailSettings",
+    "InputGuardrailBuilder",
+    "LanguageCheck",
+    "LengthCheck",
+    "LintFinding",
+    "OutputGuardrailBuilder",
+    "OutputGuardrailError",
+    "PatternCheck",
+    "Stage",
+    "Status",
+    "TextCheck",
+    "Validation",
+    "Verdict",
+    "failure_message",
+    "guard_response",
+    "guardrail_from_settings",
+    "guess_language",
+    "is_blank",
+    "lint_check",
+    "message_text",
+    "verdict_of",
+]
