@@ -1,0 +1,98 @@
+"""*Fit on my cases*: fits the embedded model's checks on a project's labelled cases, only when asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from workbench.engine.decisions import DecisionError, YesNoQuestion, fitted_path
+from workbench.engine.decisions.embedded import EmbeddedDecisionModel, FitFigures
+from workbench.engine.decisions.fitted import FittedChecks, StaleFit, stale_fits
+from workbench.engine.decisions.opening import embedded_files
+from workbench.engine.evaluation.cases import Case
+from workbench.engine.guardrails.settings import GuardrailSettings, Stage
+from workbench.engine.model_settings import ModelSettings
+
+Rows = Mapping[str, list[tuple[str, bool]]]
+
+
+def questions_of(settings: GuardrailSettings) -> dict[str, YesNoQuestion]:
+    """Return the questions of a stage's checks by name."""
+    return {
+        check.name: YesNoQuestion(check.question, check.yes_means or None, check.no_means or None)
+        for check in settings.checks
+    }
+
+
+def labelled_texts(settings: GuardrailSettings, cases: Iterable[Case], stage: Stage) -> Rows:
+    """Return the (text, label) pairs that each check of a stage has among `cases`; blank texts are left out."""
+    rows: dict[str, list[tuple[str, bool]]] = {check.name: [] for check in settings.checks}
+    for case in cases:
+        if case.stage != stage or not case.text.strip():
+            continue
+        for name, label in case.labels.items():
+            if name in rows:
+                rows[name].append((case.text, label))
+    return rows
+
+
+async def fit_on_cases(
+    model_settings: ModelSettings,
+    guardrails: Mapping[Stage, GuardrailSettings],
+    cases: Iterable[Case],
+    *,
+    root: Path,
+) -> list[FitFigures]:
+    """Fit all checks of the stages given on `cases` and store the weights in the project.
+
+    Checks with the same name at both stages share one fit. Checks fitted earlier that have too few cases now
+    lose their fit. Returns the figures before and (cross-validated) after, per check.
+
+    Raises:
+        DecisionError: where the model is not the embedded one, or cannot be used.
+        OSError: where the project cannot be written.
+    """
+    path = fitted_path(model_settings, root)
+    if model_settings.provider != "embedded" or path is None:
+        raise DecisionError(
+            "only the embedded model can be fitted", kind="configuration", hint='choose provider = "embedded"'
+        )
+    # Weights fitted earlier play no part, and may even be broken.
+    model = EmbeddedDecisionModel(embedded_files(model_settings, root), name=model_settings.name)
+    questions, rows = _gathered(guardrails, list(cases))
+    fitted, figures = await model.fit(questions, rows)
+    fitted.save(path)
+    return figures
+
+
+def stale_checks(
+    model_settings: ModelSettings,
+    guardrails: Mapping[Stage, GuardrailSettings],
+    cases: Iterable[Case],
+    *,
+    root: Path,
+) -> list[StaleFit]:
+    """Return the fitted checks of a project whose model, wording or cases changed since; none where nothing is fitted.
+
+    Raises:
+        ValueError: where the stored weights cannot be read.
+        DecisionError: where the embedded model's files are missing.
+    """
+    path = fitted_path(model_settings, root)
+    fitted = FittedChecks.load(path) if path is not None else None
+    if fitted is None:
+        return []
+    questions, rows = _gathered(guardrails, list(cases))
+    return stale_fits(fitted, embedded_files(model_settings, root).version, questions, rows)
+
+
+def _gathered(
+    guardrails: Mapping[Stage, GuardrailSettings], cases: list[Case]
+) -> tuple[dict[str, YesNoQuestion], Rows]:
+    questions: dict[str, YesNoQuestion] = {}
+    rows: dict[str, list[tuple[str, bool]]] = {}
+    for stage, settings in guardrails.items():
+        questions.update(questions_of(settings))
+        for name, pairs in labelled_texts(settings, cases, stage).items():
+            rows.setdefault(name, []).extend(pairs)
+    return questions, rows

@@ -1,0 +1,168 @@
+"""Writes an evaluation as one HTML file with its pictures inside, to be read anywhere and with no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from workbench.engine.evaluation import metrics
+from workbench.engine.evaluation.report import CheckReport, CheckRows, EvaluationReport
+
+_STYLE = """
+:root { color-scheme: light dark; --yes: #c2410c; --no: #2563eb; --line: #8888; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; } th, td { padding: .25rem .8rem; border-bottom: 1px solid var(--line); }
+td { text-align: right; font-variant-numeric: tabular-nums; } th, td:first-child { text-align: left; }
+section { margin-top: 2.5rem; } figure { display: inline-block; margin: 1rem 1.5rem 0 0; vertical-align: top; }
+figcaption { font-weight: 600; } svg { background: transparent; } svg text { font: 11px system-ui, sans-serif; fill: currentColor; }
+.note { opacity: .8; } .axis { stroke: currentColor; } .guide { stroke: var(--line); stroke-dasharray: 3 3; }
+""".strip()
+_SIZE, _EDGE = 240, 30
+
+
+def html_report(
+    report: EvaluationReport, rows: Mapping[str, CheckRows], *, title: str = "Evaluation", when: str = ""
+) -> str:
+    """Return the report as one HTML document; `rows` are the labelled results behind it (see `Evaluation.rows`).
+
+    Holds no texts of cases, only figures. `when` is a date to show, as the caller wants it written.
+    """
+    sections = [_section(check, rows[name]) for name, check in report.checks.items() if name in rows]
+    model = escape(report.model or "unknown model")
+    date = f" · {escape(when)}" if when else ""
+    union = _number(report.union_fpr)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{_STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n<p>{model}{date}</p>\n"
+        f"{_overview(report)}\n<p>Good cases that at least one check flags: {union}</p>\n"
+        + "\n".join(sections)
+        + "\n</body></html>\n"
+    )
+
+
+def _overview(report: EvaluationReport) -> str:
+    heads = (
+        "check",
+        "n",
+        "yes",
+        "refused",
+        "errors",
+        "threshold",
+        "precision",
+        "recall",
+        "FPR",
+        "F1",
+        "AUC",
+        "ECE",
+        "Brier",
+    )
+    lines = []
+    for name, c in report.checks.items():
+        k = c.confusion
+        cells = [c.n, c.positives, c.refused, c.errors]
+        figures = [c.threshold, k.precision, k.recall, k.fpr, k.f1, c.auc, c.ece, c.brier]
+        row = "".join(f"<td>{cell}</td>" for cell in cells) + "".join(
+            f"<td>{_number(v)}</td>" for v in figures
+        )
+        lines.append(f"<tr><td>{escape(name)}</td>{row}</tr>")
+    head = "".join(f"<th>{h}</th>" for h in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _section(check: CheckReport, rows: CheckRows) -> str:
+    import numpy as np
+
+    p, y = np.asarray(rows.p), np.asarray(rows.y, dtype=np.bool_)
+    k = check.confusion
+    notes = "".join(f'<p class="note">{escape(warning)}</p>' for warning in check.warnings)
+    suggestions = "".join(_suggestion(s.to_json()) for s in check.suggestions)
+    pictures = _figures(p, y, check.threshold) if len(p) else ""
+    return (
+        f"<section><h2>{escape(check.check)}</h2>{notes}"
+        f"<p>At {check.threshold:g}: {k.tp} caught, {k.fn} missed, {k.fp} false alarms, {k.tn} let through rightly."
+        f"</p>{pictures}<h3>Suggestions</h3><ul>{suggestions}</ul></section>"
+    )
+
+
+def _suggestion(s: Mapping[str, Any]) -> str:
+    if s["threshold"] is None:
+        return f"<li>{escape(s['kind'])}: {escape(s['reason'])}</li>"
+    out = s["out_of_bag"] or {}
+    figures = f"on cases left out: recall {_number(out.get('recall'))}, FPR {_number(out.get('fpr'))}"
+    return f"<li><b>{s['threshold']:.3f}</b> — {escape(s['reason'])}; {figures}</li>"
+
+
+def _figures(p: Any, y: Any, threshold: float) -> str:
+    figures = [("Probabilities by label", _histogram(p, y, threshold)), ("Reliability", _reliability(p, y))]
+    roc, pr = metrics.roc_points(p, y), metrics.pr_points(p, y)
+    if roc is not None:
+        figures.append(("ROC", _frame("false-positive rate", "recall", _line(roc[0], roc[1]) + _diagonal())))
+    if pr is not None:
+        figures.append(("Precision and recall", _frame("recall", "precision", _line(pr[0], pr[1]))))
+    return "".join(f"<figure><figcaption>{name}</figcaption>{svg}</figure>" for name, svg in figures)
+
+
+def _x(value: float) -> float:
+    return _EDGE + value * (_SIZE - 2 * _EDGE)
+
+
+def _y(value: float) -> float:
+    return _SIZE - _EDGE - value * (_SIZE - 2 * _EDGE)
+
+
+def _frame(x_name: str, y_name: str, inside: str) -> str:
+    low, high = _x(0), _x(1)
+    return (
+        f'<svg width="{_SIZE}" height="{_SIZE}" role="img" aria-label="{x_name}, {y_name}">'
+        f'<path class="axis" fill="none" d="M{low},{_y(1)} V{_y(0)} H{high}"/>'
+        f'<text x="{low}" y="{_SIZE - 12}">0</text><text x="{high - 6}" y="{_SIZE - 12}">1</text>'
+        f'<text x="{_SIZE / 2}" y="{_SIZE - 4}" text-anchor="middle">{x_name}</text>'
+        f'<text x="4" y="{_EDGE - 8}">{y_name}</text>{inside}</svg>'
+    )
+
+
+def _line(xs: Any, ys: Any) -> str:
+    step = max(1, len(xs) // 500)  # more points than pixels tell nothing
+    picked = list(range(0, len(xs), step))
+    if picked[-1] != len(xs) - 1:
+        picked.append(len(xs) - 1)
+    points = " ".join(f"{_x(float(xs[i])):.1f},{_y(float(ys[i])):.1f}" for i in picked)
+    return f'<polyline points="{points}" fill="none" stroke="var(--no)" stroke-width="2"/>'
+
+
+def _diagonal() -> str:
+    return f'<path class="guide" d="M{_x(0)},{_y(0)} L{_x(1)},{_y(1)}"/>'
+
+
+def _histogram(p: Any, y: Any, threshold: float) -> str:
+    h = metrics.histogram(p, y, 20)
+    most = max(*h.yes, *h.no, 1)
+    width = (_x(1) - _x(0)) / len(h.yes)
+    bars = []
+    for i, (yes, no) in enumerate(zip(h.yes, h.no, strict=True)):
+        for count, colour, shift in ((no, "no", 0.0), (yes, "yes", width / 2)):
+            top = _y(count / most)
+            bars.append(
+                f'<rect x="{_x(0) + i * width + shift:.1f}" y="{top:.1f}" width="{width / 2:.1f}" '
+                f'height="{_y(0) - top:.1f}" fill="var(--{colour})"><title>{colour}: {count}</title></rect>'
+            )
+    mark = f'<path class="axis" stroke-width="2" d="M{_x(threshold):.1f},{_y(0)} V{_y(1)}"/>'
+    return _frame("probability (blue no, orange yes)", f"cases, up to {most}", "".join(bars) + mark)
+
+
+def _reliability(p: Any, y: Any) -> str:
+    dots = []
+    for b in metrics.reliability(p, y):
+        if b.mean_p is None or b.share_yes is None or b.interval is None:
+            continue
+        x = _x(b.mean_p)
+        dots.append(
+            f'<path class="guide" d="M{x:.1f},{_y(b.interval[0]):.1f} V{_y(b.interval[1]):.1f}"/>'
+            f'<circle cx="{x:.1f}" cy="{_y(b.share_yes):.1f}" r="4" fill="var(--no)"><title>{b.count} cases</title></circle>'
+        )
+    return _frame("mean probability", "share of yes", _diagonal() + "".join(dots))
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

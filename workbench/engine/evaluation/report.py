@@ -1,0 +1,266 @@
+"""Sums up the rows of an evaluation: figures per check, suggestions, and whether they pass the gates."""
+
+from __future__ import annotations
+
+import array
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.engine.evaluation import metrics
+from workbench.engine.evaluation.intervals import FEW
+from workbench.engine.evaluation.rows import ResultRow
+from workbench.engine.evaluation.suggestions import Suggestion, suggest
+from workbench.engine.guardrails.settings import GuardrailSettings
+
+FORMAT = 1
+RECALL_TARGET = 0.95
+FPR_TARGET = 0.05
+CONFORMAL_ALPHA = 0.05
+
+
+class CheckRows:
+    """The labelled results of one check, in two flat arrays, so that a million of them take little room.
+
+    Refused and unanswered rows are counted, not turned into numbers.
+    """
+
+    def __init__(self) -> None:
+        self.p = array.array("d")
+        self.y = array.array("b")
+        self.refused = 0
+        self.no_answers = 0
+        self.errors = 0
+        self.unlabelled = 0
+        self.labelled = 0
+        self.labelled_yes = 0
+        self.models: dict[str, int] = {}
+
+    def add(self, row: ResultRow) -> None:
+        """Take one row in."""
+        if row.model is not None:
+            self.models[row.model] = self.models.get(row.model, 0) + 1
+        if row.status == "refused":
+            self.refused += 1
+        elif row.status == "no_answer":
+            self.no_answers += 1
+        elif row.status == "error":
+            self.errors += 1
+        if row.label is None:
+            self.unlabelled += 1
+            return
+        self.labelled += 1
+        self.labelled_yes += row.label
+        if row.probability is not None:
+            self.p.append(row.probability)
+            self.y.append(row.label)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """The figures of one check at one threshold.
+
+    `n` counts the labelled cases, `positives` those labelled yes, `scored` those that have a probability;
+    all rates are over the scored ones. `errors` counts failed and broken answers, absent ones included.
+    `models` maps the versions that answered to their number of rows.
+    """
+
+    check: str
+    n: int
+    positives: int
+    scored: int
+    refused: int
+    errors: int
+    no_answers: int
+    unlabelled: int
+    threshold: float
+    confusion: metrics.Confusion
+    auc: float | None
+    average_precision: float | None
+    brier: float | None
+    log_loss: float | None
+    ece: float | None
+    mce: float | None
+    suggestions: tuple[Suggestion, ...] = ()
+    models: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the shape that `prompt-workbench evaluate --json` prints for a check."""
+        c = self.confusion
+        return {
+            "n": self.n,
+            "positives": self.positives,
+            "scored": self.scored,
+            "refused": self.refused,
+            "errors": self.errors,
+            "no_answers": self.no_answers,
+            "unlabelled": self.unlabelled,
+            "threshold": self.threshold,
+            "precision": c.precision,
+            "precision_interval": c.precision_interval,
+            "recall": c.recall,
+            "recall_interval": c.recall_interval,
+            "f1": c.f1,
+            "fpr": c.fpr,
+            "fpr_interval": c.fpr_interval,
+            "auc": self.auc,
+            "average_precision": self.average_precision,
+            "brier": self.brier,
+            "log_loss": self.log_loss,
+            "ece": self.ece,
+            "mce": self.mce,
+            "confusion": c.to_json(),
+            "suggestions": [suggestion.to_json() for suggestion in self.suggestions],
+            "models": dict(self.models),
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """The figures of all checks. `union_fpr` is the share of all-good cases that any check flags."""
+
+    model: str | None
+    checks: Mapping[str, CheckReport]
+    union_fpr: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the shape that `prompt-workbench evaluate --json` prints."""
+        return {
+            "format": FORMAT,
+            "model": self.model,
+            "checks": {name: report.to_json() for name, report in self.checks.items()},
+            "union_fpr": self.union_fpr,
+        }
+
+    def gate_failures(
+        self, *, min_recall: float | None = None, max_fpr: float | None = None, max_ece: float | None = None
+    ) -> list[str]:
+        """Return one sentence per figure that misses a gate. A figure that is not defined misses it."""
+        failures = []
+        for name, report in self.checks.items():
+            c = report.confusion
+            if min_recall is not None and not (c.recall is not None and c.recall >= min_recall):
+                failures.append(f"{name}: recall {_shown(c.recall)} is below {min_recall:g}")
+            if max_fpr is not None and not (c.fpr is not None and c.fpr <= max_fpr):
+                failures.append(f"{name}: false-positive rate {_shown(c.fpr)} is above {max_fpr:g}")
+            if max_ece is not None and not (report.ece is not None and report.ece <= max_ece):
+                failures.append(f"{name}: calibration error {_shown(report.ece)} is above {max_ece:g}")
+        return failures
+
+
+def _shown(value: float | None) -> str:
+    return "(not defined)" if value is None else f"{value:.3f}"
+
+
+class Evaluation:
+    """Gathers rows while they come and makes the report at any time."""
+
+    def __init__(self, settings: GuardrailSettings) -> None:
+        self.settings = settings
+        self.rows: dict[str, CheckRows] = {check.name: CheckRows() for check in settings.checks}
+        # Per case with only "no" labels: whether any check flagged it at its threshold.
+        self._good: dict[str, bool] = {}
+        self._bad: set[str] = set()
+
+    def add(self, row: ResultRow) -> None:
+        """Take one row in; rows of checks that the settings do not have are passed over."""
+        if row.check not in self.rows:
+            return
+        self.rows[row.check].add(row)
+        if row.label is True:
+            self._bad.add(row.case)
+        elif row.label is False and row.probability is not None:
+            flagged = row.probability >= self._threshold(row.check)
+            self._good[row.case] = self._good.get(row.case, False) or flagged
+
+    def _threshold(self, name: str) -> float:
+        for check in self.settings.checks:
+            if check.name == name:
+                return self.settings.threshold_of(check)
+        raise KeyError(name)
+
+    def report(self, *, suggestions: bool = True) -> EvaluationReport:
+        """Return the figures at the present thresholds."""
+        checks = {
+            name: report_check(name, rows, self._threshold(name), suggestions=suggestions)
+            for name, rows in self.rows.items()
+        }
+        good = [flagged for case, flagged in self._good.items() if case not in self._bad]
+        versions = {model for report in checks.values() for model in report.models}
+        model = ", ".join(sorted(versions)) or None
+        return EvaluationReport(model, checks, sum(good) / len(good) if good else None)
+
+
+def evaluate_rows(
+    rows: Iterable[ResultRow], settings: GuardrailSettings, *, suggestions: bool = True
+) -> EvaluationReport:
+    """Return the report over `rows` at the thresholds of `settings`. No model is asked."""
+    evaluation = Evaluation(settings)
+    for row in rows:
+        evaluation.add(row)
+    return evaluation.report(suggestions=suggestions)
+
+
+def report_check(name: str, rows: CheckRows, threshold: float, *, suggestions: bool = True) -> CheckReport:
+    """Return the figures of one check at `threshold`."""
+    import numpy as np
+
+    p = np.frombuffer(rows.p, dtype=np.float64) if rows.p else np.empty(0)
+    y = np.frombuffer(rows.y, dtype=np.int8).astype(np.bool_) if rows.y else np.empty(0, dtype=np.bool_)
+    return CheckReport(
+        name,
+        rows.labelled,
+        rows.labelled_yes,
+        len(p),
+        rows.refused,
+        rows.errors + rows.no_answers,
+        rows.no_answers,
+        rows.unlabelled,
+        threshold,
+        metrics.confusion(p, y, threshold),
+        metrics.auc(p, y),
+        metrics.average_precision(p, y),
+        metrics.brier(p, y),
+        metrics.log_loss(p, y),
+        metrics.ece(p, y),
+        metrics.mce(p, y),
+        _suggestions(p, y, threshold) if suggestions else (),
+        dict(rows.models),
+        tuple(_warnings(rows, p, y)),
+    )
+
+
+def _suggestions(p: Any, y: Any, threshold: float) -> tuple[Suggestion, ...]:
+    # What a threshold of t means as a cost ratio, when probabilities are calibrated: (1 - t) / t.
+    ratio = (1 - threshold) / threshold if 0 < threshold < 1 else 1.0
+    ratio = ratio if math.isfinite(ratio) else 1.0
+    # Bootstrapping a million cases two hundred times tells nothing more than twenty times.
+    rounds = 200 if len(p) <= 20_000 else 20
+    return (
+        suggest(p, y, "recall", RECALL_TARGET, rounds=rounds),
+        suggest(p, y, "fpr", FPR_TARGET, rounds=rounds),
+        suggest(p, y, "cost", ratio, rounds=rounds),
+        suggest(p, y, "conformal_recall", CONFORMAL_ALPHA, rounds=rounds),
+        suggest(p, y, "conformal_fpr", CONFORMAL_ALPHA, rounds=rounds),
+    )
+
+
+def _warnings(rows: CheckRows, p: Any, y: Any) -> Sequence[str]:
+    warnings = []
+    positives = int(y.sum())
+    if not len(y):
+        warnings.append("no labelled case has a probability")
+    elif positives in (0, len(y)):
+        side = "no" if positives == 0 else "yes"
+        warnings.append(f"all labelled cases are {side}: AUC and average precision are not defined")
+    elif positives < FEW:
+        warnings.append(f"only {positives} cases are labelled yes: the figures are rough")
+    if len(rows.models) > 1:
+        warnings.append("the rows come from several model versions: " + ", ".join(sorted(rows.models)))
+    unanswered = rows.refused + rows.no_answers + rows.errors
+    if unanswered:
+        warnings.append(f"{unanswered} rows have no probability and are not in the rates")
+    return warnings

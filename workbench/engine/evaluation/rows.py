@@ -1,0 +1,223 @@
+"""One line of results per case and check, and the file that lets a stopped run go on where it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from workbench.engine.evaluation.cases import Case
+from workbench.engine.guardrails.results import CheckResult, Status
+from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """What one check said of one case.
+
+    `probability` is `None` for what was refused, not answered or broken; such rows are kept and counted.
+    `label` is `None` where the case has none for this check. `model` is the version that answered. `asked`
+    is a hash of the text and the wording, by which a result is known to be of the present question.
+    """
+
+    case: str
+    check: str
+    probability: float | None
+    status: Status
+    label: bool | None
+    threshold: float
+    model: str | None
+    elapsed_ms: float
+    asked: str = ""
+    detail: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the shape of a line of `evaluate --results`."""
+        data: dict[str, Any] = {
+            "case": self.case,
+            "check": self.check,
+            "probability": self.probability,
+            "status": self.status,
+            "label": self.label,
+            "threshold": self.threshold,
+            "model": self.model,
+            "elapsed_ms": self.elapsed_ms,
+            "asked": self.asked,
+        }
+        if self.detail is not None and self.probability is None:
+            data["detail"] = self.detail
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ResultRow:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ValueError: where a member is missing or of the wrong type.
+        """
+        try:
+            p, label = data["probability"], data["label"]
+            if p is not None and (isinstance(p, bool) or not 0 <= p <= 1):
+                raise ValueError(f"the probability {p!r} is not between 0 and 1")
+            if label is not None and not isinstance(label, bool):
+                raise ValueError(f"the label {label!r} is not true, false or null")
+            status = data["status"]
+            if status not in ("passed", "rejected", "refused", "no_answer", "error"):
+                raise ValueError(f"the status {status!r} is unknown")
+            if (p is None) == (status in ("passed", "rejected")):
+                raise ValueError(f"the status {status} does not go with the probability {p!r}")
+            return cls(
+                str(data["case"]),
+                str(data["check"]),
+                None if p is None else float(p),
+                status,
+                label,
+                float(data["threshold"]),
+                data.get("model"),
+                float(data.get("elapsed_ms") or 0.0),
+                str(data.get("asked") or ""),
+                data.get("detail"),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"the row is not of the form expected: {error!r}") from error
+
+    @property
+    def settled(self) -> bool:
+        """Whether the model said something; a row of a failed call is asked again when a run goes on."""
+        return self.status != "error"
+
+    def under(self, threshold: float, label: bool | None) -> ResultRow:
+        """Return the row under another threshold and label, from the stored probability."""
+        status = self.status
+        if self.probability is not None:
+            status = "rejected" if self.probability >= threshold else "passed"
+        return replace(self, threshold=threshold, label=label, status=status)
+
+
+def asked_hash(case: Case, check: CheckSettings) -> str:
+    """Return the hash of all that the answer depends on besides the model."""
+    parts = [case.stage, case.text, case.user_message, check.question, check.yes_means, check.no_means]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def row_of(
+    case: Case, check: CheckSettings, result: CheckResult, model: str | None, elapsed_ms: float
+) -> ResultRow:
+    """Return the row for a result of a guardrail."""
+    return ResultRow(
+        case.id,
+        check.name,
+        result.probability,
+        result.status,
+        case.labels.get(check.name),
+        result.threshold,
+        model,
+        round(elapsed_ms, 3),
+        asked_hash(case, check),
+        result.detail,
+    )
+
+
+class ResultsFile:
+    """A JSON Lines file of results that grows while a run goes on and survives being cut off.
+
+    Reading keeps the last row for each case and check. A last line that a crash cut in two is dropped.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[str] = []
+        self._file: Any = None
+
+    def read(self) -> dict[tuple[str, str], ResultRow]:
+        """Return the rows by (case, check); broken lines are named in `problems` and passed over."""
+        rows: dict[tuple[str, str], ResultRow] = {}
+        for row in self._lines():
+            rows[row.case, row.check] = row
+        return rows
+
+    def _lines(self) -> Iterator[ResultRow]:
+        self.problems.clear()
+        try:
+            file = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return
+                if not line.strip():
+                    continue
+                try:
+                    yield ResultRow.from_json(json.loads(line))
+                except (ValueError, RecursionError, AttributeError) as error:
+                    self.problems.append(f"{self.path.name}:{number}: {error}")
+
+    def append(self, rows: Iterable[ResultRow]) -> None:
+        """Write rows behind those that are there, and hand them to the system at once."""
+        if self._file is None:
+            self._cut_torn_line()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("ab")
+        for row in rows:
+            self._file.write(
+                (json.dumps(row.to_json(), ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+            )
+        self._file.flush()
+
+    def rewrite(self, rows: Iterable[ResultRow]) -> None:
+        """Replace the file by `rows`; the old file stays whole until the new one is."""
+        self.close()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_name(self.path.name + ".tmp")
+        with temporary.open("wb") as file:
+            for row in rows:
+                line = json.dumps(row.to_json(), ensure_ascii=False) + "\n"
+                file.write(line.encode("utf-8", "backslashreplace"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, self.path)
+
+    def close(self) -> None:
+        """Close the file; it can be appended to again."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _cut_torn_line(self) -> None:
+        try:
+            with self.path.open("rb+") as file:
+                size = file.seek(0, os.SEEK_END)
+                position = size
+                while position > 0:
+                    step = min(65536, position)
+                    file.seek(position - step)
+                    block = file.read(step)
+                    newline = block.rfind(b"\n")
+                    if newline >= 0:
+                        position = position - step + newline + 1
+                        break
+                    position -= step
+                if position < size:
+                    file.truncate(position)
+        except FileNotFoundError:
+            return
+
+
+def usable(row: ResultRow | None, case: Case, check: CheckSettings, model_version: str | None) -> bool:
+    """Tell whether a stored row answers the present question, so that nothing is asked twice.
+
+    `model_version` is the version that would answer now; `None` where only an answer can tell.
+    """
+    if row is None or not row.settled or row.asked != asked_hash(case, check):
+        return False
+    return model_version is None or row.model == model_version
+
+
+def applied(row: ResultRow, case: Case, settings: GuardrailSettings, check: CheckSettings) -> ResultRow:
+    """Return a stored row under the present threshold and label."""
+    return row.under(settings.threshold_of(check), case.labels.get(check.name))
