@@ -1,0 +1,121 @@
+"""`check`: run a project's guardrail checks on a text."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED, CliError
+from workbench.cli.inputs import load_project, read_file, text_argument
+from workbench.cli.output import print_json, table, write
+from workbench.cli.runs import add_model_options, open_history, secrets_for, wait_for
+from workbench.engine.guardrails import GuardrailResult
+from workbench.engine.projects.snapshot import ProjectSnapshot
+
+
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
+    """Add the subcommand and its options."""
+    parser = commands.add_parser(
+        "check",
+        help="run guardrail checks on a text",
+        description="Run all checks of a stage in one call of the decision model.",
+        epilog="Exit status: 0 passed, 1 rejected, 2 a wrong call or file, 3 a model failed or left a check unanswered.",
+    )
+    parser.add_argument("project", help="the project's folder")
+    texts = parser.add_mutually_exclusive_group()
+    texts.add_argument("--text", metavar="T", help="the text to check; - reads standard input")
+    texts.add_argument("--text-file", metavar="F", help="a file with the text to check")
+    texts.add_argument("--rendered", action="store_true", help="check the rendered prompt (the default)")
+    parser.add_argument(
+        "--stage", choices=("input", "output"), default="input", help="which checks (default: input)"
+    )
+    parser.add_argument(
+        "--user-message", metavar="T", help="at the output stage: the message that is answered"
+    )
+    parser.add_argument("--parameter-set", metavar="NAME", help="the parameter set of the rendered prompt")
+    add_model_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the checks, print them, and return the exit status."""
+    from workbench.engine.workflows import check_project, describe_decision_model
+
+    project = load_project(arguments.project)
+    snapshot = project.snapshot()
+    text = _text(arguments, snapshot)
+    user_message = None if arguments.user_message is None else text_argument(arguments.user_message)
+    secrets = secrets_for(arguments, snapshot)
+    history = open_history(project.root, arguments, secrets)
+    try:
+        result = wait_for(
+            lambda: check_project(
+                snapshot,
+                arguments.stage,
+                text,
+                user_message=user_message,
+                model_name=arguments.model,
+                history=history,
+                secrets=secrets,
+            )
+        )
+    finally:
+        if history is not None:
+            history.close()
+    if arguments.json:
+        print_json(result.to_json())
+    else:
+        write(check_table(result))
+        info = wait_for(lambda: describe_decision_model(snapshot, arguments.model, secrets=secrets))
+        write(f"{info.expectation}\n")
+    return {"passed": GOOD, "rejected": BAD_VERDICT}.get(result.verdict, MODEL_FAILED)
+
+
+def _text(arguments: argparse.Namespace, snapshot: ProjectSnapshot) -> str:
+    if arguments.text is not None:
+        return text_argument(arguments.text)
+    if arguments.text_file is not None:
+        return read_file(arguments.text_file).text
+    if arguments.stage == "output":
+        raise CliError("check: the output stage checks a response; give it with --text or --text-file")
+    return rendered_text(snapshot, arguments.parameter_set)
+
+
+def rendered_text(snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
+    """Return the rendered prompt as the text that is sent.
+
+    Raises:
+        CliError: where the set does not exist, or a placeholder has no value, which stops a send.
+    """
+    from workbench.engine.workflows import render_project
+
+    try:
+        rendering = render_project(snapshot, parameter_set, validate=False)
+    except KeyError as error:
+        raise CliError(f"there is no parameter set {parameter_set!r}") from error
+    if rendering.unresolved:
+        bodies = ", ".join(dict.fromkeys(use.body for use in rendering.unresolved))
+        raise CliError(f"the prompt is not sent: no value for {bodies}", BAD_VERDICT)
+    return rendering.text()
+
+
+def check_table(result: GuardrailResult) -> str:
+    """Return the checks as a table for people, with the verdict and the model that answered below it."""
+    rows = [["check", "p", "threshold", "outcome", "question"]]
+    for check in result.checks:
+        probability = "-" if check.probability is None else _figure(check.probability, check.threshold)
+        outcome = check.status.replace("_", " ") + (f" ({check.detail})" if check.detail else "")
+        rows.append([check.name, probability, f"{check.threshold:.2f}", outcome, check.question])
+    verdict = f"verdict: {result.verdict}" + (f". {result.message}" if result.message else "")
+    version = f" ({result.model_version})" if result.model_version else ""
+    asked = f"model: {result.model_name}{version}, {result.elapsed_ms:.0f} ms"
+    return table(rows, right=frozenset({1, 2})) + f"\n{verdict}\n{asked}\n"
+
+
+def _figure(probability: float, threshold: float) -> str:
+    """Return two decimals, or as many more as it takes to stay on the threshold's right side."""
+    for decimals in range(2, 8):
+        text = f"{probability:.{decimals}f}"
+        if (float(text) >= threshold) == (probability >= threshold):
+            return text
+    return repr(probability)

@@ -1,0 +1,64 @@
+"""How the command line ends: its exit statuses, and the error that carries one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.engine.diagnostics import Diagnostic
+
+GOOD = 0
+BAD_VERDICT = 1
+WRONG_CALL = 2
+MODEL_FAILED = 3
+INTERRUPTED = 130
+
+
+class CliError(Exception):
+    """Ends the command with `status` after `message` was printed to standard error."""
+
+    def __init__(self, message: str, status: int = WRONG_CALL) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+
+
+def wrong_input(diagnostics: Sequence[Diagnostic]) -> CliError:
+    """Return the error for an input file that is wrong: one line a diagnostic, each with its place."""
+    errors = [d for d in diagnostics if d.severity == "error"] or list(diagnostics)
+    return CliError("\n".join(d.one_line() + (f" ({d.hint})" if d.hint else "") for d in errors))
+
+
+def guarded(run: Callable[[Any], int], call: Any) -> int:
+    """Run one command; a failure of a model, the network, a secret or the history becomes a `CliError`.
+
+    Raises:
+        CliError: with status 3 where a model or the network failed, 2 where the call or the project is wrong.
+    """
+    try:
+        return run(call)
+    except CliError:
+        raise
+    except Exception as error:
+        translated = _translated(error)
+        if translated is None:
+            raise
+        raise translated from error
+
+
+def _translated(error: Exception) -> CliError | None:
+    # These modules are slow to import, and an error of theirs means that they are already here.
+    from workbench.engine.decisions import DecisionError
+    from workbench.engine.history import HistoryError
+    from workbench.engine.http import HttpError
+    from workbench.engine.language_models import LanguageModelError
+    from workbench.engine.secrets import OriginNotAccepted, SecretError
+    from workbench.engine.workflows import WorkflowError
+
+    if isinstance(error, OriginNotAccepted):
+        return CliError(f"{error} (accept it with --accept-origin URL)")
+    if isinstance(error, WorkflowError | HistoryError | SecretError):
+        return CliError(str(error))
+    if isinstance(error, DecisionError | LanguageModelError | HttpError):
+        return CliError(str(error), MODEL_FAILED)
+    return None

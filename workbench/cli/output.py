@@ -1,0 +1,54 @@
+"""Writes results: text for people, one JSON document for programs, messages to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from workbench.engine.diagnostics import Diagnostic, sort_diagnostics
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Write one JSON document and a newline."""
+    write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def write(text: str) -> None:
+    """Write `text` as UTF-8, byte for byte: no newline is added or changed."""
+    sys.stdout.flush()
+    # A lone surrogate has no UTF-8 form; a question mark is better than a lost output.
+    data = text.encode("utf-8", "replace")
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(data.decode("utf-8"))
+    else:
+        buffer.write(data)
+    sys.stdout.flush()
+
+
+def complain(message: str) -> None:
+    """Write a message for people to standard error."""
+    print(message, file=sys.stderr)
+
+
+def complain_about(diagnostics: Iterable[Diagnostic]) -> None:
+    """Write diagnostics to standard error, a line each, worst first."""
+    for diagnostic in sort_diagnostics(diagnostics):
+        hint = f" ({diagnostic.hint})" if diagnostic.hint else ""
+        node = f" [{diagnostic.node}]" if diagnostic.node and not diagnostic.file else ""
+        complain(f"{diagnostic.severity}: {diagnostic.one_line()}{node}{hint}")
+
+
+def table(rows: list[list[str]], *, right: frozenset[int] = frozenset()) -> str:
+    """Return rows of cells as aligned columns; columns named in `right` are set to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "".join(line + "\n" for line in lines)

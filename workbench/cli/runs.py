@@ -1,0 +1,71 @@
+"""What the commands that call a model share: the history, the secrets, and the event loop."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from workbench.cli.errors import CliError
+from workbench.cli.output import complain
+from workbench.engine.history import HistoryError, HistoryStore
+from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.secrets import Secrets, origin_of
+from workbench.engine.workflows import history_path
+
+T = TypeVar("T")
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every command with a model has."""
+    parser.add_argument("--model", metavar="NAME", help="a model of the project's [models] table")
+    parser.add_argument(
+        "--accept-origin",
+        metavar="URL",
+        action="append",
+        default=[],
+        help="allow the project's secret to be sent to this origin",
+    )
+    parser.add_argument(
+        "--no-history", action="store_true", help="do not store the run in the project's history"
+    )
+
+
+def secrets_for(arguments: argparse.Namespace, snapshot: ProjectSnapshot) -> Secrets:
+    """Return the user's secrets; those that the project names may also go to the origins the call accepts.
+
+    Raises:
+        CliError: where an accepted origin is not an address.
+    """
+    secrets = Secrets.for_user()
+    for url in arguments.accept_origin:
+        try:
+            origin = origin_of(url)
+        except ValueError as error:
+            raise CliError(f"--accept-origin {url}: {error}") from error
+        for name in {model.secret for model in snapshot.models.values() if model.secret is not None}:
+            secrets.accept(name, origin)
+    return secrets
+
+
+def open_history(
+    root: Path | None, arguments: argparse.Namespace, secrets: Secrets | None
+) -> HistoryStore | None:
+    """Open the project's history; where it cannot be kept, say so and return `None`."""
+    if root is None or getattr(arguments, "no_history", False):
+        return None
+    try:
+        store = HistoryStore.open(history_path(root), scrub=secrets.scrub if secrets is not None else None)
+    except HistoryError as error:
+        complain(f"warning: this run is not stored: {error}")
+        return None
+    if store.notice:
+        complain(f"warning: {store.notice}")
+    return store
+
+
+def wait_for(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine to its end; Ctrl+C cancels it, which closes its connections."""
+    return asyncio.run(start())
