@@ -1,0 +1,3 @@
+package dev.langchain4j.data.message;
+
+public interface ChatMessage {}

@@ -1,0 +1,3 @@
+package dev.langchain4j.guardrail;
+
+public interface OutputGuardrail {}

@@ -1,0 +1,26 @@
+package dev.langchain4j.guardrails;
+
+import dev.langchain4j.Log;
+import dev.langchain4j.guardrail.OutputGuardrail;
+import dev.langchain4j.model.decision.DecisionModel;
+
+public class DecisionModelOutputGuardrail implements OutputGuardrail {
+    public static Builder builder() { return new Builder(); }
+
+    public static class Builder {
+        public Builder decisionModel(DecisionModel model) { return this; }
+
+        public Builder check(String name, String question) { return check(name, question, null); }
+
+        public Builder check(String name, String question, Double threshold) {
+            Log.add("check " + name + " " + threshold + " " + question);
+            return this;
+        }
+
+        public Builder threshold(Double threshold) { Log.add("threshold " + threshold); return this; }
+
+        public Builder reprompt(String text) { Log.add("reprompt " + text); return this; }
+
+        public DecisionModelOutputGuardrail build() { return new DecisionModelOutputGuardrail(); }
+    }
+}

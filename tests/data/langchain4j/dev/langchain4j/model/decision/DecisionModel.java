@@ -1,0 +1,3 @@
+package dev.langchain4j.model.decision;
+
+public interface DecisionModel {}

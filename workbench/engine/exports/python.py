@@ -1,0 +1,246 @@
+"""Plain Python on the engine: nothing is lost, and the window is not needed to run it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.engine.exports.base import Export, ExportedFile, ExportTarget, Loss, identifier, slug
+from workbench.engine.guardrails.settings import GuardrailSettings, Stage
+from workbench.engine.model_settings import ModelSettings
+from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.templates import TemplateOptions
+from workbench.engine.translation.settings import TranslationSettings
+
+STAGES: tuple[Stage, ...] = ("input", "output")
+
+
+class PythonTarget(ExportTarget):
+    """One module with `messages`, `check_input`, `check_output` and `translate`."""
+
+    name = "python"
+    title = "Python"
+    description = "One module on the workbench's own engine, without the window"
+    cannot_express = ("labelled cases and parameter sets (they stay in the project)",)
+
+    def export(self, snapshot: ProjectSnapshot, *, parameter_set: str | None = None) -> Export:
+        """Return one Python module; the parameter set is written as the example it runs with."""
+        losses: list[Loss] = []
+        if snapshot.cases:
+            losses.append(
+                Loss("left out", "labelled cases", "They belong to the project, not to the running program")
+            )
+        if snapshot.tools:
+            losses.append(Loss("left out", "tools", "Write the functions themselves in your program"))
+        name = identifier(slug(snapshot.name).replace("-", "_"), "prompt")
+        return Export(
+            self.name, (ExportedFile(f"{name}.py", _module(snapshot, parameter_set)),), tuple(losses)
+        )
+
+
+def _module(snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
+    stages = [stage for stage in STAGES if snapshot.guardrail(stage).checks]
+    translates = snapshot.output_schema is not None
+    parts = [_head(snapshot, bool(stages), translates), _template(snapshot)]
+    for stage in stages:
+        parts.append(_guardrail(stage, snapshot.guardrail(stage)))
+    if stages:
+        parts.append(_decision_model(snapshot))
+    for stage in stages:
+        parts.append(_check_function(stage))
+    if translates:
+        parts.append(_translation(snapshot))
+    parts.append(_example(snapshot, parameter_set, stages, translates))
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _head(snapshot: ProjectSnapshot, checks: bool, translates: bool) -> str:
+    imports = {
+        "from workbench.engine.templates import MessageTemplate, TemplateOptions, render_prompt",
+    }
+    if snapshot.graph is not None:
+        imports = {"from workbench.engine.templates import TemplateOptions, render_graph"}
+    if checks or translates:
+        imports.add("from workbench.engine.model_settings import ModelSettings")
+    if checks:
+        imports.add("from workbench.engine.decisions import DecisionModel, open_decision_model")
+        imports.add("from workbench.engine.guardrails import GuardrailResult, guardrail_from_settings")
+        imports.add("from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings")
+    if translates:
+        imports.add("from workbench.engine.language_models import LanguageModel, open_language_model")
+        imports.add("from workbench.engine.schemas import JsonSchema")
+        imports.add("from workbench.engine.translation import Failure, Success, translator_from_settings")
+        imports.add(f"from workbench.engine.translation.settings import {_translation_names(snapshot)}")
+        if snapshot.translation.preamble and snapshot.graph is not None:
+            imports.add("from workbench.engine.templates import MessageTemplate")
+    title = f"{snapshot.name}, written by Prompt Workbench."
+    # Text of the project, so it is written as a literal rather than between quotes of ours.
+    lines = [repr(title), "", "from __future__ import annotations", ""]
+    lines += ["import asyncio", "import json", "from typing import Any", "", *sorted(imports)]
+    return "\n".join(lines)
+
+
+def _translation_names(snapshot: ProjectSnapshot) -> str:
+    return "Rule, TranslationSettings" if snapshot.translation.rules else "TranslationSettings"
+
+
+def _changed_fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from what it has by default."""
+    changed = {}
+    for field in dataclasses.fields(value):
+        given = getattr(value, field.name)
+        if field.default is not dataclasses.MISSING:
+            default = field.default
+        elif field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        else:
+            default = dataclasses.MISSING
+        if given != default:
+            changed[field.name] = given
+    return changed
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "(" + "".join(f"{_literal(item)}, " for item in value) + ")"
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _call(type(value).__name__, _changed_fields(value))
+    return (
+        ascii(value)
+        if isinstance(value, str) and not value.isprintable() and "\n" not in value
+        else repr(value)
+    )
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> str:
+    inside = ", ".join(f"{key}={_literal(value)}" for key, value in arguments.items())
+    return f"{name}({inside})"
+
+
+def _text_literal(text: str, indent: str) -> str:
+    """Return a text as adjacent literals, one a line of the text, so that a diff shows lines."""
+    pieces = text.splitlines(keepends=True) or [""]
+    if len(pieces) == 1:
+        return repr(text)
+    return "(\n" + "".join(f"{indent}    {piece!r}\n" for piece in pieces) + f"{indent})"
+
+
+def _template(snapshot: ProjectSnapshot) -> str:
+    options: TemplateOptions = dataclasses.replace(snapshot.template, unresolved="error")
+    lines = [f"OPTIONS = {_call('TemplateOptions', _changed_fields(options))}", ""]
+    if snapshot.graph is not None:
+        lines.append(f"GRAPH = json.loads({_text_literal(snapshot.graph.text, '')})")
+        lines += ["", "", "def graph(parameters: Any) -> Any:"]
+        lines.append(
+            '    """Return the object graph filled from `parameters`; a missing value is an error."""'
+        )
+        lines.append("    return render_graph(GRAPH, parameters, OPTIONS).value")
+        return "\n".join(lines)
+    lines.append("MESSAGES = (")
+    for message in snapshot.messages:
+        lines.append(f"    MessageTemplate({message.role!r}, {_text_literal(message.content, '    ')}),")
+    lines += [")", "", "", "def messages(parameters: Any) -> list[dict[str, str]]:"]
+    lines.append('    """Return the messages filled from `parameters`; a missing value is an error."""')
+    lines.append("    filled = render_prompt(MESSAGES, parameters, OPTIONS)")
+    lines.append('    errors = [d.message for d in filled.diagnostics if d.severity == "error"]')
+    lines += ["    if errors:", '        raise ValueError("; ".join(errors))']
+    lines.append(
+        '    return [{"role": message.role, "content": message.text} for message in filled.messages]'
+    )
+    return "\n".join(lines)
+
+
+def _guardrail(stage: Stage, settings: GuardrailSettings) -> str:
+    lines = [
+        f"{stage.upper()}_GUARDRAIL = GuardrailSettings(",
+        f"    threshold={settings.threshold!r},",
+        "    checks=(",
+    ]
+    lines += [f"        {_literal(check)}," for check in settings.checks]
+    lines.append("    ),")
+    rest = {k: v for k, v in _changed_fields(settings).items() if k not in ("threshold", "checks")}
+    lines += [f"    {key}={value!r}," for key, value in rest.items()]
+    return "\n".join([*lines, ")"])
+
+
+def _model_literal(settings: ModelSettings) -> str:
+    return _call("ModelSettings", _changed_fields(settings))
+
+
+def _decision_model(snapshot: ProjectSnapshot) -> str:
+    from workbench.engine.workflows import decision_settings
+
+    return f"DECISION_MODEL = {_model_literal(decision_settings(snapshot))}"
+
+
+def _check_function(stage: Stage) -> str:
+    arguments = "text: str" if stage == "input" else "response: str, user_message: str | None = None"
+    call = "text" if stage == "input" else "response, user_message=user_message"
+    subject = "a user message" if stage == "input" else "a response"
+    return f'''
+async def check_{stage}({arguments}, *, model: DecisionModel | None = None) -> GuardrailResult:
+    """Run the {stage} checks on {subject} in one call; `.passed` tells whether it may go on."""
+    used = open_decision_model(DECISION_MODEL) if model is None else model
+    try:
+        return await guardrail_from_settings({stage.upper()}_GUARDRAIL, used, {stage!r}).validate({call})
+    finally:
+        if model is None:
+            await used.aclose()
+'''
+
+
+def _translation(snapshot: ProjectSnapshot) -> str:
+    assert snapshot.output_schema is not None
+    settings: TranslationSettings = snapshot.translation
+    from workbench.engine.workflows import LOCAL
+
+    chat = snapshot.models.get("chat", LOCAL)
+    uses_template = settings.preamble == "template"
+    signature = "request: str, parameters: Any, *" if uses_template else "request: str, *"
+    preamble = "[Message(m['role'], m['content']) for m in messages(parameters)]" if uses_template else (
+        "[Message(section.role, section.content) for section in TRANSLATION.preamble]" if settings.preamble else "()"
+    )  # fmt: skip
+    message_import = (
+        "    from workbench.engine.language_models import Message\n\n" if preamble != "()" else ""
+    )
+    return f'''
+OUTPUT_SCHEMA = JsonSchema.parse({_text_literal(snapshot.output_schema.text, "")})
+TRANSLATION = {_call("TranslationSettings", _changed_fields(settings))}
+CHAT_MODEL = {_model_literal(chat)}
+
+
+async def translate({signature}, model: LanguageModel | None = None) -> Success[Any] | Failure:
+    """Turn a request into a value of the output schema; a reply that breaks it is repaired."""
+{message_import}    used = open_language_model(CHAT_MODEL) if model is None else model
+    try:
+        translator = translator_from_settings(TRANSLATION, used, OUTPUT_SCHEMA, preamble_messages={preamble})
+        return await translator.translate(request)
+    finally:
+        if model is None:
+            await used.aclose()
+'''
+
+
+def _example(
+    snapshot: ProjectSnapshot, parameter_set: str | None, stages: list[Stage], translates: bool
+) -> str:
+    name = parameter_set or snapshot.default_parameter_set()
+    file = snapshot.parameter_sets.get(name) if name is not None else None
+    lines = [f"EXAMPLE = json.loads({_text_literal(file.text if file is not None else 'null', '')})", "", ""]
+    if snapshot.graph is not None:
+        lines += [
+            "def main() -> None:",
+            "    print(json.dumps(graph(EXAMPLE), ensure_ascii=False, indent=2))",
+        ]
+    else:
+        lines += ["def main() -> None:", "    for message in messages(EXAMPLE):"]
+        lines.append("        print(f\"--- {message['role']} ---\\n{message['content']}\")")
+        if "input" in stages:
+            lines.append('    text = "\\n".join(message["content"] for message in messages(EXAMPLE))')
+            lines.append("    result = asyncio.run(check_input(text))")
+            lines.append('    print("passed" if result.passed else result.message)')
+    lines += ["", "", 'if __name__ == "__main__":', "    main()"]
+    return "\n".join(lines)
