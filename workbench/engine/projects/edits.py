@@ -1,0 +1,393 @@
+"""The edits of a project: each changes the lines it is about and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from workbench.engine.diagnostics import Diagnostic
+from workbench.engine.evaluation.cases import Case
+from workbench.engine.guardrails.settings import CheckSettings, Stage
+from workbench.engine.model_settings import ModelSettings
+from workbench.engine.projects import files
+from workbench.engine.projects.case_file import CaseFile
+from workbench.engine.projects.files import PARAMETERS_FOLDER
+from workbench.engine.projects.settings_reader import ProjectSettings, read_settings
+from workbench.engine.projects.toml_document import TomlDocument
+from workbench.engine.projects.toml_scan import Path as TomlPath
+from workbench.engine.templates.options import MessageTemplate, TemplateOptions
+from workbench.engine.text import TextFile, nearest
+from workbench.engine.tools.definitions import ToolDefinition
+from workbench.engine.translation.settings import Rule, TranslationSettings
+
+PARAMETERS_SCHEMA = "parameters.schema.json"
+OUTPUT_SCHEMA = "output.schema.json"
+CASES = "cases.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdOrigin:
+    """On what a threshold was chosen; when one of the three changes, the threshold is stale.
+
+    `model` is the name and version of the model that answered, `question` the check's question then,
+    `date` an ISO date.
+    """
+
+    model: str = ""
+    question: str = ""
+    date: str = ""
+
+
+@dataclass(slots=True)
+class Member:
+    """One text file beside `workbench.toml`: its text now, and what the disk held when it was last seen."""
+
+    text: TextFile | None
+    on_disk: str | None
+    saved: TextFile | None
+
+
+class ProjectEdits:
+    """The part of a project that changes it in memory; `Project` opens and saves it."""
+
+    root: Path | None
+    revision: int
+    _document: TomlDocument
+    _members: dict[str, Member]
+    _set_files: dict[str, str]
+    _cases: CaseFile
+    _file_problems: list[Diagnostic]
+
+    def _settings(self) -> ProjectSettings:
+        raise NotImplementedError
+
+    def _text_of(self, relative: str) -> TextFile | None:
+        member = self._members.get(relative)
+        return member.text if member else None
+
+    # Edits of workbench.toml
+
+    def _edit(self, path: TomlPath, value: Any) -> None:
+        """Set a value, or remove it when `value` is `None`."""
+        changed = self._document.remove(path) if value is None else self._document.set(path, value)
+        if changed:
+            self.revision += 1
+
+    def set_name(self, name: str) -> None:
+        """Give the project a name."""
+        self._edit(("name",), name)
+
+    def set_description(self, description: str) -> None:
+        """Say what the project is for; an empty text removes the key."""
+        self._edit(("description",), description or None)
+
+    def set_message(self, index: int, content: str) -> None:
+        """Change the text of message `index`.
+
+        Raises:
+            IndexError: when there is no such message.
+        """
+        self._edit((*self._row(("template", "messages"), index), "content"), content)
+
+    def set_message_role(self, index: int, role: str) -> None:
+        """Change the role of message `index`."""
+        self._edit((*self._row(("template", "messages"), index), "role"), role)
+
+    def add_message(self, role: str, content: str, index: int | None = None) -> None:
+        """Add a message before `index`, or at the end."""
+        self._insert(("template", "messages"), index, {"role": role, "content": content})
+
+    def remove_message(self, index: int) -> None:
+        """Remove message `index`."""
+        self._edit(self._row(("template", "messages"), index), None)
+
+    def move_message(self, old: int, new: int) -> None:
+        """Move message `old` so that it becomes message `new`."""
+        self._move(("template", "messages"), old, new)
+
+    def set_template_option(self, key: str, value: Any) -> None:
+        """Change one option of the template by its name in the file; `None` removes it.
+
+        Raises:
+            ValueError: when there is no such option or the value does not suit it.
+        """
+        self._set_known(("template",), key, value, _field_names(TemplateOptions))
+
+    def set_check(self, stage: Stage, index: int, check: CheckSettings) -> None:
+        """Make `check` the check at `index` of a stage; keys that stay equal are not touched."""
+        path = self._row(_checks(stage), index)
+        row = dict(self._document.get(path))
+        for key, value in _check_values(check).items():
+            row.pop(key, None)
+            if value is not None:
+                row[key] = value
+        self._edit(path, row)
+
+    def add_check(self, stage: Stage, check: CheckSettings, index: int | None = None) -> None:
+        """Add a check before `index`, or at the end."""
+        row = {key: value for key, value in _check_values(check).items() if value is not None}
+        self._insert(_checks(stage), index, row)
+
+    def remove_check(self, stage: Stage, index: int) -> None:
+        """Remove the check at `index`."""
+        self._edit(self._row(_checks(stage), index), None)
+
+    def move_check(self, stage: Stage, old: int, new: int) -> None:
+        """Move the check `old` so that it becomes check `new`."""
+        self._move(_checks(stage), old, new)
+
+    def set_guardrail(self, stage: Stage, key: str, value: Any) -> None:
+        """Change `threshold`, or at the output stage `reprompt` or `max_retries`; `None` removes it."""
+        known = ("threshold",) if stage == "input" else ("threshold", "reprompt", "max_retries")
+        self._set_known(("guardrails", stage), key, value, known)
+
+    def set_threshold(
+        self,
+        stage: Stage,
+        check_name: str | None,
+        value: float | None,
+        *,
+        origin: ThresholdOrigin | None = None,
+    ) -> None:
+        """Set the threshold of a check, or of the guardrail when `check_name` is `None`.
+
+        `value` lies between 0 and 1; `None` takes the check's own away, so that it inherits. `origin` notes
+        on what the value was chosen; without it an older note is removed, since it no longer holds.
+
+        Raises:
+            ValueError: when there is no such check or the value is out of range.
+        """
+        if value is not None and (isinstance(value, bool) or not 0 <= value <= 1):
+            raise ValueError(f"a threshold lies between 0 and 1, not at {value}")
+        if check_name is None:
+            self._edit(("guardrails", stage, "threshold"), value)
+            return
+        path = self._check_path(stage, check_name)
+        if path is None:
+            raise ValueError(f"there is no check named `{check_name}` at the {stage} stage")
+        before = self._document.get((*path, "threshold"))
+        self._edit((*path, "threshold"), value)
+        if origin is not None:
+            note = {
+                "model": origin.model,
+                "question": origin.question,
+                "date": origin.date or str(date.today()),
+            }
+            self._edit((*path, "chosen"), note)
+        elif before != value:
+            self._edit((*path, "chosen"), None)
+
+    def set_translation(self, key: str, value: Any) -> None:
+        """Change one key of the translation (also `preamble`, `rules` and `budget`); `None` removes it."""
+        if key == "preamble":
+            self.set_preamble(value if value is not None else ())
+        elif key == "rules":
+            self.set_rules(value or ())
+        else:
+            self._set_known(("translation",), key, value, _field_names(TranslationSettings))
+
+    def set_preamble(self, preamble: str | Sequence[MessageTemplate]) -> None:
+        """Put the template (`"template"`), messages, or nothing in front of the request prompt."""
+        value: Any = preamble
+        if not isinstance(preamble, str):
+            value = [{"role": m.role, "content": m.content} for m in preamble] or None
+        elif preamble != "template":
+            raise ValueError('a preamble is "template" or a list of messages')
+        self._edit(("translation", "preamble"), value)
+
+    def set_rules(self, rules: Sequence[Rule]) -> None:
+        """Make `rules` the data-only checks of the translated value."""
+        rows = [{"path": r.path, "op": r.op, "value": r.value, "message": r.message} for r in rules]
+        value = [{key: item for key, item in row.items() if item is not None} for row in rows]
+        self._edit(("translation", "rules"), value or None)
+
+    def set_tools(self, tools: Sequence[ToolDefinition]) -> None:
+        """Make `tools` the tools of the project."""
+        self._edit(("tools",), [_tool_values(tool) for tool in tools] or None)
+
+    def set_model(self, model: ModelSettings) -> None:
+        """Make `model` what the project says of the model with its name."""
+        values = {
+            "provider": model.provider,
+            "base_url": model.base_url,
+            "model": model.model,
+            "secret": model.secret,
+            **model.options,
+        }
+        path = ("models", model.name)
+        self._edit(path, {key: value for key, value in values.items() if value is not None})
+
+    def remove_model(self, name: str) -> None:
+        """Remove a model from the project."""
+        self._edit(("models", name), None)
+
+    def _set_known(self, table: TomlPath, key: str, value: Any, known: Sequence[str]) -> None:
+        """Set a key after a trial reading, so that no edit can put a value there that reading refuses."""
+        if key not in known:
+            guess = nearest(key, known)
+            raise ValueError(f"there is no key `{key}`" + (f"; did you mean `{guess}`?" if guess else ""))
+        if value is not None:
+            value = _plain(value)
+            trial: Any = {key: value}
+            for step in reversed(table):
+                trial = {step: trial}
+            errors = [p.message for p in read_settings(trial)[1] if p.severity == "error"]
+            if errors:
+                raise ValueError(errors[0])
+        self._edit((*table, key), value)
+
+    def _row(self, path: TomlPath, index: int) -> TomlPath:
+        rows = self._document.get(path, [])
+        if not isinstance(rows, list) or not 0 <= index < len(rows):
+            raise IndexError(f"there is no {path[-1]} {index}")
+        return (*path, index)
+
+    def _insert(self, path: TomlPath, index: int | None, row: Mapping[str, Any]) -> None:
+        rows = self._document.get(path, [])
+        self._document.insert_row(path, len(rows) if index is None else index, row)
+        self.revision += 1
+
+    def _move(self, path: TomlPath, old: int, new: int) -> None:
+        if old != new:
+            self._document.move_row(path, old, new)
+            self.revision += 1
+
+    def _check_path(self, stage: Stage, name: str) -> TomlPath | None:
+        rows = self._document.get(_checks(stage), [])
+        for index, row in enumerate(rows if isinstance(rows, list) else []):
+            if isinstance(row, Mapping) and row.get("name") == name:
+                return (*_checks(stage), index)
+        return None
+
+    # Edits of the other files
+
+    def set_parameter_set(self, name: str, text: str | TextFile) -> None:
+        """Make `text` the JSON text of a parameter set, as typed; a set that is not there is added."""
+        relative = self._set_files.get(name)
+        if relative is None:
+            self.add_parameter_set(name, text)
+        else:
+            self._set_text(relative, text)
+
+    def add_parameter_set(self, name: str, text: str | TextFile = "{}\n") -> None:
+        """Add a parameter set.
+
+        Raises:
+            ValueError: when the name is taken (also in other case, which some file systems cannot tell
+                apart), empty or too long for a file.
+        """
+        taken = next((other for other in self._set_files if other.casefold() == name.casefold()), None)
+        if taken is not None:
+            raise ValueError(f"there is already a parameter set named `{taken}`")
+        relative = f"{PARAMETERS_FOLDER}/{files.file_name_of_set(name)}"
+        self._set_files[name] = relative
+        self._set_text(relative, text)
+
+    def remove_parameter_set(self, name: str) -> None:
+        """Remove a parameter set; its file goes when the project is saved."""
+        relative = self._set_files.pop(self._known_set(name))
+        self._set_text(relative, None)
+
+    def rename_parameter_set(self, old: str, new: str) -> None:
+        """Give a parameter set another name."""
+        if old == new:
+            return
+        relative = self._set_files.pop(self._known_set(old))
+        text = self._text_of(relative)
+        try:
+            self.add_parameter_set(new, text or TextFile("{}\n"))
+        except ValueError:
+            self._set_files[old] = relative
+            raise
+        self._set_text(relative, None)
+
+    def _known_set(self, name: str) -> str:
+        if name not in self._set_files:
+            raise ValueError(f"there is no parameter set named `{name}`")
+        return name
+
+    def set_parameters_schema(self, text: str | None) -> None:
+        """Make `text` the JSON Schema of the parameters; `None` removes it."""
+        self._set_text(PARAMETERS_SCHEMA, text)
+
+    def set_output_schema(self, text: str | None) -> None:
+        """Make `text` the JSON Schema of the translated object; `None` removes it."""
+        self._set_text(OUTPUT_SCHEMA, text)
+
+    def set_cases(self, cases: Sequence[Case]) -> None:
+        """Make `cases` the labelled cases; rows that stay equal keep their text."""
+        if tuple(cases) == self._cases.cases:
+            return
+        self._cases.replace(cases)
+        self._set_text(CASES, self._cases.text)
+
+    def set_graph(self, text: str | None, file: str = "graph.json") -> None:
+        """Use an object graph with this JSON text instead of messages; `None` goes back to messages."""
+        present = self._settings().graph_file
+        if text is None:
+            self._edit(("template", "graph"), None)
+            if present is not None:
+                self._set_text(present, None)
+            return
+        if present is None:
+            if self.root is not None:
+                files.inside(self.root, file)
+            self._edit(("template", "graph"), file)
+        self._set_text(present or file, text)
+
+    def _set_text(self, relative: str, text: str | TextFile | None) -> None:
+        member = self._members.setdefault(relative, Member(None, None, None))
+        before = member.text or member.saved
+        if isinstance(text, str):
+            text = before.with_text(text) if before else TextFile(text)
+        if member.text == text:
+            return
+        member.text = text
+        self._file_problems = [found for found in self._file_problems if found.file != relative]
+        self.revision += 1
+
+
+def _checks(stage: Stage) -> TomlPath:
+    return ("guardrails", stage, "checks")
+
+
+def _check_values(check: CheckSettings) -> dict[str, Any]:
+    return {
+        "name": check.name,
+        "question": check.question,
+        "yes_means": check.yes_means,
+        "no_means": check.no_means,
+        "threshold": check.threshold,
+    }
+
+
+def _tool_values(tool: ToolDefinition) -> dict[str, Any]:
+    values: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        values["description"] = tool.description
+    values["parameters"] = tool.parameters
+    if tool.simulate is not None:
+        answer = {
+            "text": tool.simulate.text,
+            "json": tool.simulate.json,
+            "contents": None if tool.simulate.contents is None else _plain(tool.simulate.contents),
+            "error": tool.simulate.error,
+            "delay_ms": tool.simulate.delay_ms or None,
+        }
+        values["simulate"] = {key: value for key, value in answer.items() if value is not None}
+    return values
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _field_names(settings: type[TemplateOptions] | type[TranslationSettings]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(settings))
