@@ -117,6 +117,12 @@ def test_a_request_in_a_preamble_does_not_hide_the_request_itself(tmp_path: Path
     assert complete(model, [Message("user", "alpha"), Message("assistant", "A"), prompt("beta")]).text == "B"
 
 
+def test_a_recorded_request_in_the_preamble_does_not_answer_another_one(tmp_path: Path) -> None:
+    model = opened(project(tmp_path, chat("first", "a table"), chat("second", "a table")))
+    with pytest.raises(LanguageModelError, match="no recorded answer"):
+        complete(model, [Message("user", "a table"), prompt("a room")])
+
+
 def test_concurrent_runs_of_different_requests_do_not_disturb_each_other(tmp_path: Path) -> None:
     rows = [chat(f"{r}{n}", r) for r in ("alpha", "beta") for n in (1, 2)]
     model = opened(project(tmp_path, *rows))

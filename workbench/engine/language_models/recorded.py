@@ -268,6 +268,9 @@ class RecordedModel:
             if fitting:
                 answered = any(message.role == "assistant" for message in messages[index + 1 :])
                 return max(fitting, key=len), not answered
+            if index == 0 or messages[index - 1].role != "assistant":
+                # Not a repair but a request of its own; what stands before it is preamble.
+                break
         return None, False
 
     def _nothing_fits(self) -> str:
