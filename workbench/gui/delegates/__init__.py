@@ -1,1 +1,1 @@
-"""(Filled by the room's owner.)"""
+"""Painting of rows and bars: everything that is drawn from the theme's tokens inside a view."""

@@ -1,1 +1,1 @@
-"""(Filled by the room's owner.)"""
+"""The dialogs of the window; each is opened by the window or by one pane."""

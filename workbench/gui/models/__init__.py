@@ -1,1 +1,1 @@
-"""(Filled by the room's owner.)"""
+"""Item models and the words they speak: Qt's view of the engine's values, without a widget."""

@@ -1,1 +1,1 @@
-"""(Filled by the room's owner.)"""
+"""What surrounds the panes: session, actions, docks, settings, theme, palette, status bar, crash report."""

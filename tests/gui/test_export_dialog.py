@@ -1,0 +1,138 @@
+"""The export dialog: losses before files, files as they will be written, and nothing replaced unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from tests.gui.benches import WAIT_MS, open_session
+from workbench.engine.exports import find_target, targets
+from workbench.gui.dialogs.export import ExportDialog, losses_in_words
+from workbench.gui.shell.session import Session
+from workbench.gui.widgets.code_view import CodeView
+
+
+@pytest.fixture
+def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
+    yield from open_session(qtbot, tmp_path)
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, session: Session) -> ExportDialog:
+    dialog = ExportDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: bool(dialog.current_files()), timeout=WAIT_MS)
+    return dialog
+
+
+def test_every_target_is_listed_with_the_number_of_its_losses(session: Session, dialog: ExportDialog) -> None:
+    for target in targets():
+        expected = target.export(session.snapshot(), parameter_set=session.parameter_set)
+        assert dialog.targets.export(target.name) == expected
+    assert losses_in_words(None) == "…"
+    assert losses_in_words("failed because") == "failed"
+
+
+def test_the_files_are_shown_exactly_as_they_will_be_written(
+    session: Session, dialog: ExportDialog, tmp_path: Path
+) -> None:
+    dialog.choose("litellm")
+    shown = {}
+    for k in range(dialog.files.count()):
+        view = dialog.files.widget(k)
+        assert isinstance(view, CodeView)
+        shown[dialog.files.tabText(k)] = view.code()
+    dialog.folder.setText(str(tmp_path / "out"))
+    dialog.save()
+    assert {path.relative_to(tmp_path / "out").as_posix() for path in dialog.written} == set(shown)
+    for name, text in shown.items():
+        assert (tmp_path / "out" / name).read_bytes() == text.encode("utf-8")
+    assert dialog.result() == ExportDialog.DialogCode.Accepted
+
+
+def test_the_losses_are_named_with_kind_subject_and_detail(session: Session, dialog: ExportDialog) -> None:
+    dialog.choose("litellm")
+    target = find_target("litellm")
+    assert target is not None
+    losses = target.export(session.snapshot()).losses
+    rows = [
+        tuple(dialog.losses.item(row, column).text() for column in range(3))
+        for row in range(dialog.losses.rowCount())
+    ]
+    assert rows == [(loss.kind, loss.subject, loss.detail) for loss in losses]
+    assert "left out" in dialog.loss_head.note.text()
+
+
+def test_the_losses_go_into_a_readme_unless_that_is_not_wanted(dialog: ExportDialog) -> None:
+    dialog.choose("litellm")
+    dialog.with_readme.setChecked(True)
+    assert "README.md" in [file.path for file in dialog.current_files()]
+    count = len(dialog.current_files())
+    assert dialog.save_button.text() == f"Save {count} files"
+    dialog.with_readme.setChecked(False)
+    assert [file.path for file in dialog.current_files()] == [
+        file.path
+        for file in dialog.targets.export("litellm").files  # type: ignore[union-attr]
+    ]
+
+
+def test_a_search_narrows_the_targets(dialog: ExportDialog) -> None:
+    dialog.search.setText("litel")
+    assert dialog.current_target().name == "litellm"  # type: ignore[union-attr]
+    assert dialog.list.model().rowCount() == 1
+
+
+def test_files_of_another_content_are_replaced_only_after_a_question(
+    dialog: ExportDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog.choose("litellm")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "config.yaml").write_text("mine", encoding="utf-8")
+    dialog.folder.setText(str(out))
+    asked = []
+
+    def answer(_parent: object, _title: str, question: str) -> QMessageBox.StandardButton:
+        asked.append(question)
+        return QMessageBox.StandardButton.No
+
+    monkeypatch.setattr(QMessageBox, "question", answer)
+    dialog.save()
+    assert "config.yaml" in asked[0]
+    assert (out / "config.yaml").read_text(encoding="utf-8") == "mine"
+    assert dialog.isVisible()
+
+
+def test_a_folder_that_cannot_be_written_gives_one_clear_message(
+    dialog: ExportDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    dialog.folder.setText(str(tmp_path / "file" / "out"))
+    said = []
+    monkeypatch.setattr(QMessageBox, "warning", lambda _parent, _title, words: said.append(words))
+    dialog.save()
+    assert len(said) == 1
+    assert "could not be written" in said[0]
+    assert dialog.isVisible()
+
+
+def test_no_secret_value_reaches_a_file(
+    qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.engine.model_settings import ModelSettings
+
+    monkeypatch.setenv("PROMPT_WORKBENCH_SECRET_OPENAI", "sk-very-secret")
+    model = ModelSettings("decision", "openai", "https://example.test/v1", "m", "openai")
+    session.edit("models", lambda project: project.set_model(model))
+    dialog = ExportDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: bool(dialog.current_files()), timeout=WAIT_MS)
+    for target in targets():
+        dialog.choose(target.name)
+        assert all("sk-very-secret" not in file.text for file in dialog.current_files())

@@ -1,0 +1,141 @@
+"""The dialogs around checks and models: advice while one types, and secrets that stay out of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.gui.benches import WAIT_MS, open_session, warm_embedded_model
+from workbench.engine.guardrails.settings import CheckSettings
+from workbench.engine.secrets import Secrets
+from workbench.gui.dialogs.check_editor import CheckEditor
+from workbench.gui.dialogs.model_settings import ModelSettingsDialog
+from workbench.gui.shell.session import Session
+
+
+@pytest.fixture(scope="module", autouse=True)
+def embedded_model() -> Iterator[None]:
+    yield from warm_embedded_model()
+
+
+@pytest.fixture
+def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
+    yield from open_session(qtbot, tmp_path)
+
+
+def editor(qtbot: QtBot, check: CheckSettings, taken: set[str] | None = None) -> CheckEditor:
+    """Return the check editor, shown."""
+    dialog = CheckEditor(check, "input", 0.5, taken or set())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def test_what_was_entered_is_the_check(qtbot: QtBot) -> None:
+    before = CheckSettings("a", "Is it rude?", 0.3, "an insult", "polite words")
+    dialog = editor(qtbot, before)
+    assert dialog.check() == before
+    dialog.own.setChecked(False)
+    dialog.no_means.set_text("  ")
+    assert dialog.check() == CheckSettings("a", "Is it rude?", None, "an insult", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "problem"),
+    [
+        ("", "Is it rude?", "needs a name"),
+        ("taken", "Is it rude?", "another check named taken"),
+        ("fine", "   ", "needs a question"),
+    ],
+)
+def test_a_check_that_cannot_be_kept_says_why_and_cannot_be_accepted(
+    qtbot: QtBot, name: str, question: str, problem: str
+) -> None:
+    dialog = editor(qtbot, CheckSettings(name, question), {"taken"})
+    assert problem in dialog.advice()[0]
+    assert not dialog._ok.isEnabled()
+    dialog.name.setText("other")
+    dialog.question.set_text("Is it rude?")
+    dialog.refresh()
+    assert dialog._ok.isEnabled()
+
+
+def test_advice_on_the_question_comes_while_one_types(qtbot: QtBot) -> None:
+    dialog = editor(qtbot, CheckSettings("polite", "Is it rude?", None, "rude", "polite"))
+    assert dialog.advice() == []
+    dialog.question.set_text("Is the message polite?")
+    qtbot.waitUntil(lambda: any("rejects on 'yes'" in words for words in dialog.advice()))
+    assert dialog._ok.isEnabled()
+
+
+def test_models_are_added_changed_and_removed_only_when_saved(qtbot: QtBot, session: Session) -> None:
+    before = dict(session.snapshot().models)
+    dialog = ModelSettingsDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.add("chat2")
+    dialog.provider.setCurrentIndex(dialog.provider.findData("openai"))
+    dialog.base_url.setText("http://localhost:11434/v1")
+    dialog.model.setText("qwen3:8b")
+    dialog.secret.setText("openai")
+    dialog.list.setCurrentRow(list(before).index("recorded"))
+    dialog.remove_current()
+    assert dict(session.snapshot().models) == before
+    dialog.accept()
+    models = session.snapshot().models
+    assert "recorded" not in models
+    made = models["chat2"]
+    assert (made.provider, made.base_url, made.model, made.secret) == (
+        "openai", "http://localhost:11434/v1", "qwen3:8b", "openai",
+    )  # fmt: skip
+    assert models["decision"] == before["decision"]
+
+
+def test_the_value_of_a_secret_is_bound_to_its_address_and_never_reaches_the_project(
+    qtbot: QtBot, session: Session
+) -> None:
+    session._secrets = Secrets({})
+    dialog = ModelSettingsDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.add("chat2")
+    dialog.provider.setCurrentIndex(dialog.provider.findData("openai"))
+    dialog.secret.setText("mine")
+    dialog.base_url.setText("https://models.example.test/v1")
+    assert "no value is known" in dialog.secret_words.text()
+    dialog.remember_value("sk-very-secret")
+    assert "memory" in dialog.secret_words.text()
+    assert session.secrets.is_accepted("mine", "https://models.example.test")
+    assert not session.secrets.is_accepted("mine", "https://elsewhere.example.test")
+    dialog.accept()
+    session.save()
+    root = session.snapshot().root
+    assert root is not None
+    assert "sk-very-secret" not in (root / "workbench.toml").read_text(encoding="utf-8")
+
+
+def test_a_test_of_the_connection_says_what_answered_and_what_to_expect(
+    qtbot: QtBot, session: Session
+) -> None:
+    dialog = ModelSettingsDialog(session, chosen="decision")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.test()
+    qtbot.waitUntil(lambda: "answered" in dialog.test_words.text(), timeout=WAIT_MS)
+    assert "English first" in dialog.test_words.text()
+    dialog.provider.setCurrentIndex(dialog.provider.findData("system-one"))
+    dialog.test()
+    assert "needs an address" in dialog.test_words.text()
+
+
+def test_a_server_that_is_down_is_said_with_its_address(qtbot: QtBot, session: Session) -> None:
+    dialog = ModelSettingsDialog(session, chosen="decision")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.provider.setCurrentIndex(dialog.provider.findData("openai"))
+    dialog.base_url.setText("http://127.0.0.1:9/v1")
+    dialog.model.setText("any")
+    dialog.test()
+    qtbot.waitUntil(lambda: "127.0.0.1:9" in dialog.test_words.text(), timeout=WAIT_MS)
+    assert dialog.test_button.isEnabled()

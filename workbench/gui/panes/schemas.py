@@ -1,0 +1,176 @@
+"""The two JSON Schemas of a project: of its parameters, and of what translation must give."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from workbench.engine.diagnostics import Fix
+from workbench.gui.editor import CodeEditor, FindBar, PygmentsHighlighter
+from workbench.gui.shell.places import Place
+from workbench.gui.shell.session import Session
+from workbench.gui.shell.theme import set_role
+
+Kind = Literal["parameters", "output"]
+FILES = {"parameters": "parameters.schema.json", "output": "output.schema.json"}
+_WORDS = {
+    "parameters": "This project has no schema of its parameters. With one, every parameter set is checked while you type, and the form knows its fields.",
+    "output": "This project has no output schema. Translation turns a request into a JSON value of this schema.",
+}
+_NEW = '{\n  "$schema": "https://json-schema.org/draft/2020-12/schema",\n  "type": "object",\n  "properties": {},\n  "required": []\n}\n'
+
+
+class SchemaPane(QWidget):
+    """One schema as text; it is checked as a schema on every pause."""
+
+    def __init__(self, session: Session, kind: Kind, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self.kind = session, kind
+        self._syncing = False
+        self.editor = CodeEditor(name=f"{kind.capitalize()} schema")
+        self.editor.indent_unit = "  "
+        set_role(self.editor, "framed")
+        PygmentsHighlighter(self.editor.document(), "json")
+        self.find_bar = FindBar(self.editor)
+        self._build()
+        self.editor.edited.connect(self._typed)
+        self.editor.caret_changed.connect(self._caret_changed)
+        self.editor.focused.connect(self._caret_changed)
+        session.project_changed.connect(lambda: self._sync(fresh=True))
+        session.edited.connect(lambda area: self._sync() if area == "schemas" else None)
+        session.diagnostics_changed.connect(self._show_diagnostics)
+        session.reveal.connect(self._on_reveal)
+        session.fix_requested.connect(self._on_fix)
+        session.settings.changed.connect(self._setting_changed)
+        self.editor.set_wrap(session.settings.get("editor.wrap"))
+        self.editor.show_line_numbers(session.settings.get("editor.line_numbers"))
+        self._sync(fresh=True)
+
+    def _build(self) -> None:
+        empty = QWidget()
+        column = QVBoxLayout(empty)
+        column.setContentsMargins(16, 16, 16, 16)
+        words = QLabel(_WORDS[self.kind])
+        words.setWordWrap(True)
+        set_role(words, "second")
+        self.create_button = QPushButton("Write a schema")
+        self.create_button.clicked.connect(lambda: self._write(_NEW))
+        self.infer_button = QPushButton("Make one from this parameter set")
+        self.infer_button.setVisible(self.kind == "parameters")
+        self.infer_button.clicked.connect(self._infer)
+        row = QHBoxLayout()
+        row.addWidget(self.create_button)
+        row.addWidget(self.infer_button)
+        row.addStretch(1)
+        column.addWidget(words)
+        column.addLayout(row)
+        column.addStretch(1)
+        text = QWidget()
+        stack = QVBoxLayout(text)
+        stack.setContentsMargins(0, 0, 0, 0)
+        stack.setSpacing(0)
+        stack.addWidget(self.editor, 1)
+        stack.addWidget(self.find_bar)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(empty)
+        self.pages.addWidget(text)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.pages)
+
+    def _text(self) -> str | None:
+        snapshot = self._session.snapshot()
+        file = snapshot.parameters_schema if self.kind == "parameters" else snapshot.output_schema
+        return None if file is None else file.text
+
+    def _sync(self, fresh: bool = False) -> None:
+        if self._syncing:
+            return
+        self._syncing = True
+        try:
+            text = self._text()
+            self.pages.setCurrentIndex(0 if text is None else 1)
+            if (text or "") != self.editor.raw_text():
+                self.editor.set_text(text or "") if fresh else self.editor.replace_text(text or "")
+        finally:
+            self._syncing = False
+        self.setEnabled(self._session.project is not None)
+        self._show_diagnostics()
+
+    def _setter(self, text: str | None) -> Any:
+        name = "set_parameters_schema" if self.kind == "parameters" else "set_output_schema"
+        return lambda project: getattr(project, name)(text)
+
+    def _write(self, text: str) -> None:
+        self._session.apply("schemas", f"Add {self.kind} schema", self._setter(text), self._setter(None))
+        self.editor.setFocus()
+
+    def _infer(self) -> None:
+        from workbench.engine.json_text import dumps
+
+        rendering = self._session.rendering()
+        value = rendering.parameters.value if rendering is not None and rendering.parameters.ok else {}
+        schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **infer_schema(value)}
+        self._write(dumps(schema, indent=2) + "\n")
+
+    def _typed(self) -> None:
+        if not self._syncing:
+            self._session.touch("schemas", ("schema", self.kind), self._pull)
+
+    def _pull(self) -> None:
+        if self._session.project is not None and self._text() is not None:
+            self._setter(self.editor.raw_text())(self._session.project)
+
+    def _show_diagnostics(self) -> None:
+        file = FILES[self.kind]
+        self.editor.set_diagnostics(d for d in self._session.diagnostics() if d.file == file)
+
+    def _caret_changed(self) -> None:
+        if self.editor.hasFocus():
+            cursor = self.editor.textCursor()
+            words = (
+                f"{self.kind} schema, line {cursor.blockNumber() + 1}, column {cursor.positionInBlock() + 1}"
+            )
+            self._session.caret_words.emit(words)
+
+    def _on_reveal(self, place: Place) -> None:
+        if place.area == f"{self.kind}_schema":
+            self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+            if place.start is not None:
+                self.editor.go_to(place.start, place.end)
+
+    def _on_fix(self, place: Place, fix: Fix) -> None:
+        if place.area == f"{self.kind}_schema":
+            self.editor.edit_span(fix.start, fix.end, fix.replacement)
+
+    def _setting_changed(self, key: str) -> None:
+        if key == "editor.wrap":
+            self.editor.set_wrap(self._session.settings.get(key))
+        elif key == "editor.line_numbers":
+            self.editor.show_line_numbers(self._session.settings.get(key))
+
+
+def infer_schema(value: Any, depth: int = 0) -> dict[str, Any]:
+    """Return a schema that `value` fulfils: types, members and, for lists, what their first item is."""
+    if isinstance(value, bool):
+        return {"type": "boolean"}
+    if isinstance(value, int):
+        return {"type": "integer"}
+    if isinstance(value, float):
+        return {"type": "number"}
+    if isinstance(value, str):
+        return {"type": "string"}
+    if isinstance(value, list):
+        return (
+            {"type": "array", "items": infer_schema(value[0], depth + 1)}
+            if value and depth < 50
+            else {"type": "array"}
+        )
+    if isinstance(value, dict):
+        if depth >= 50:
+            return {"type": "object"}
+        members = {key: infer_schema(item, depth + 1) for key, item in value.items()}
+        return {"type": "object", "properties": members, "required": list(value)}
+    return {}

@@ -1,0 +1,623 @@
+"""Turns a request into the JSON of the output schema and shows every attempt while it happens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QSpinBox,
+    QSplitter,
+    QTableView,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.engine.diagnostics import Diagnostic
+from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
+from workbench.gui.models.attempts import (
+    NUMBER,
+    OUTCOME,
+    TIME,
+    TOKENS,
+    AttemptTableModel,
+    figures,
+    outcome_words,
+    turns_of,
+)
+from workbench.gui.models.inputs import inputs_channel
+from workbench.gui.models.expectations import describe_chat
+from workbench.gui.models.figures import counted, format_duration, format_tokens
+from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.shell.places import Place
+from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.theme import set_icon
+from workbench.gui.widgets.conversation import ConversationView
+from workbench.gui.widgets.diagnostic_list import DiagnosticList
+from workbench.gui.widgets.diff_view import DiffView, changes_in_words
+from workbench.gui.widgets.json_view import JsonView
+from workbench.gui.widgets.labels import Banner, Strip, TokenLabel
+from workbench.gui.widgets.reply_view import ReplyView
+from workbench.gui.widgets.text_input import TextInput
+
+if TYPE_CHECKING:
+    from workbench.engine.events import RunEvent
+    from workbench.engine.translation import Attempt, TranslationRecord
+    from workbench.engine.translation.record import TranslationFold
+
+NARROW_BELOW = 700
+REFRESH_MS = 60
+MAX_REQUESTS = 30
+VALID_IS_NOT_RIGHT = "Valid means that the schema holds, not that the values are right."
+
+
+class TranslationPane(QWidget):
+    """Request at the left, what came of it at the right. The record shown is folded from the run's events."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._fold: TranslationFold | None = None
+        self._record: TranslationRecord | None = None
+        self._follow = True
+        self._requests: list[str] = []
+        self._refresh = QTimer(self)
+        self._refresh.setSingleShot(True)
+        self._refresh.setInterval(REFRESH_MS)
+        self._refresh.timeout.connect(self._show_live)
+        self._build()
+        self._connect()
+        self._reload()
+
+    # Building
+
+    def _build(self) -> None:
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.setHandleWidth(1)
+        self._narrow = False
+        self.left = self._build_left()
+        self.splitter.addWidget(self.left)
+        self.splitter.addWidget(self._build_tabs())
+        self.splitter.setStretchFactor(0, 2)
+        self.splitter.setStretchFactor(1, 3)
+        self.splitter.setSizes([380, 560])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
+        layout.addWidget(self.splitter)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(340, 180)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(self.width() < NARROW_BELOW)
+
+    def _arrange(self, narrow: bool) -> None:
+        """Put the request beside the tabs, or, where there is little width, into the first tab."""
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        if narrow:
+            self.tabs.insertTab(0, self.left, "Request")
+            self.tabs.setCurrentIndex(0)
+        else:
+            self.tabs.removeTab(self.tabs.indexOf(self.left))
+            self.splitter.insertWidget(0, self.left)
+            self.left.show()
+            self.splitter.setSizes([380, max(380, self.width() - 380)])
+
+    def _build_left(self) -> QWidget:
+        box = QWidget()
+        box.setMinimumWidth(250)
+        layout = QVBoxLayout(box)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        strip = Strip(36, "window")
+        strip.row.addWidget(TokenLabel("Request", bold=True))
+        self.saved = QComboBox()
+        self.saved.setAccessibleName("Earlier requests")
+        self.saved.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.saved.setMinimumContentsLength(10)
+        strip.row.addWidget(self.saved, 1)
+        self.translate_button = QPushButton("Translate")
+        set_icon(self.translate_button, "translate")
+        self.translate_button.setToolTip("Turn the request into JSON (Ctrl+Return)")
+        self.stop_button = QPushButton("Stop")
+        set_icon(self.stop_button, "stop")
+        strip.row.addWidget(self.translate_button)
+        strip.row.addWidget(self.stop_button)
+        self.request = TextInput("Request", "What shall become JSON? For example: a table for two on 3 May", 5)
+        holder = QWidget()
+        inner = QVBoxLayout(holder)
+        inner.setContentsMargins(12, 8, 12, 8)
+        inner.addWidget(self.request)
+        self.attempts = QTableView()
+        self.model = AttemptTableModel(self)
+        self.attempts.setModel(self.model)
+        self._dress_attempts()
+        self.banner = Banner()
+        self.foot = Strip(28, "window")
+        self.model_words = TokenLabel("", "second", size="second", elide=True)
+        self.foot.row.addWidget(self.model_words, 1)
+        layout.addWidget(strip)
+        layout.addWidget(holder, 2)
+        layout.addWidget(self.attempts, 2)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.foot)
+        return box
+
+    def _dress_attempts(self) -> None:
+        table = self.attempts
+        table.setAccessibleName("Attempts")
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(26)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(OUTCOME, QHeaderView.ResizeMode.Stretch)
+        for column, width in ((NUMBER, 92), (TIME, 74), (TOKENS, 98)):
+            table.setColumnWidth(column, width)
+        role = int(AttemptTableModel.StatusRole)
+        table.setItemDelegate(TextDelegate(table))
+        table.setItemDelegateForColumn(OUTCOME, StatusDelegate(role, table))
+        for column in (TIME, TOKENS):
+            table.setItemDelegateForColumn(column, MonoDelegate(table, second=True))
+
+    def _build_tabs(self) -> QWidget:
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.reply = ReplyView()
+        self.value = JsonView()
+        self.conversation = ConversationView()
+        self.diagnostics = DiagnosticList()
+        self.changes = DiffView()
+        self.settings_form = TranslationForm(self._session)
+        for widget, title in (
+            (self.reply, "Reply"),
+            (self.value, "JSON"),
+            (self.conversation, "Messages"),
+            (self.diagnostics, "Diagnostics"),
+            (self.changes, "Repair"),
+            (self.settings_form, "Settings"),
+        ):
+            self.tabs.addTab(widget, title)
+        return self.tabs
+
+    def _connect(self) -> None:
+        session = self._session
+        session.project_changed.connect(self._reload)
+        session.models_changed.connect(self._show_model)
+        session.edited.connect(self._on_edited)
+        session.run_started.connect(self._on_started)
+        session.run_progress.connect(self._on_progress)
+        session.run_finished.connect(self._on_finished)
+        session.run_failed.connect(self._on_failed)
+        session.reveal.connect(self._on_reveal)
+        inputs_channel(session).opened.connect(self._on_inputs)
+        self.translate_button.clicked.connect(self.translate)
+        self.stop_button.clicked.connect(lambda: session.stop("translate"))
+        self.request.edited.connect(self._show_buttons)
+        self.saved.activated.connect(self._take_saved)
+        self.attempts.selectionModel().currentRowChanged.connect(self._row_changed)
+        self.attempts.activated.connect(lambda _index: self.tabs.setCurrentWidget(self.reply))
+        self.diagnostics.chosen.connect(self._go_to)
+        shortcut = QShortcut(QKeySequence("Ctrl+Return"), self.request)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(self.translate)
+
+    # Requests
+
+    def request_text(self) -> str:
+        """Return the request as typed."""
+        return self.request.text()
+
+    def set_request(self, text: str) -> None:
+        """Put a request into the field."""
+        self.request.set_text(text)
+
+    def translate(self) -> None:
+        """Translate the request in the field."""
+        text = self.request.text()
+        if text.strip() and "translate" not in self._session.running():
+            self._remember(text)
+            self._session.translate(text)
+
+    def _remember(self, text: str) -> None:
+        if text in self._requests:
+            self._requests.remove(text)
+        self._requests.insert(0, text)
+        del self._requests[MAX_REQUESTS:]
+        self._fill_saved()
+
+    def _fill_saved(self) -> None:
+        self.saved.clear()
+        self.saved.addItem("earlier requests" if self._requests else "no earlier requests")
+        for text in self._requests:
+            first = " ".join(text.split())
+            self.saved.addItem(first if len(first) <= 60 else first[:59] + "…")
+            self.saved.setItemData(self.saved.count() - 1, text, Qt.ItemDataRole.ToolTipRole)
+        self.saved.setEnabled(bool(self._requests))
+
+    def _take_saved(self, row: int) -> None:
+        if row > 0:
+            self.request.set_text(self._requests[row - 1])
+        self.saved.setCurrentIndex(0)
+
+    def _load_requests(self) -> None:
+        """Collect requests of stored runs and of the project's recordings; a recorded model answers only those."""
+        history, root = self._session.history, self._session.snapshot().root
+        self._session.jobs.run_pool(
+            known_requests,
+            history,
+            root,
+            on_done=self._requests_found,
+            on_error=lambda error: self._session.status.emit(f"Earlier requests: {error}"),
+            key="requests",
+        )
+
+    def _requests_found(self, found: list[str]) -> None:
+        self._requests = list(dict.fromkeys([*self._requests, *found]))[:MAX_REQUESTS]
+        self._fill_saved()
+        if not self.request.text() and self._requests:
+            self.request.set_text(self._requests[0])
+
+    # The session
+
+    def _reload(self) -> None:
+        has_project = self._session.project is not None
+        self.setEnabled(has_project)
+        self._fold, self._record, self._requests = None, None, []
+        self.request.set_text("")
+        self.request.document().clearUndoRedoStacks()
+        self._fill_saved()
+        if has_project:
+            self._load_requests()
+        self.settings_form.reload()
+        self._show_record()
+        self._show_buttons()
+        self._show_model()
+
+    def _on_edited(self, area: str) -> None:
+        if area == "translation":
+            self.settings_form.reload()
+        elif area in ("models", "schemas"):
+            self._show_model()
+            self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        running = "translate" in self._session.running()
+        ready = self._session.project is not None and self._session.snapshot().output_schema is not None
+        self.translate_button.setEnabled(ready and not running and bool(self.request.text().strip()))
+        self.translate_button.setToolTip(
+            "Turn the request into JSON (Ctrl+Return)" if ready else "The project has no output schema."
+        )
+        self.stop_button.setEnabled(running)
+
+    def _show_model(self) -> None:
+        if self._session.project is None:
+            self.model_words.set_text("")
+            return
+        try:
+            settings = self._session.chat_settings()
+        except Exception as error:  # a model that the project does not have: say so and go on
+            self._say_model(str(error))
+            return
+        if settings is None:
+            self._say_model("No chat model. Set one up under Models, or use the recorded replies of a sample.")
+            return
+        self._say_model(model_title(settings))
+        describe_chat(self._session, settings, self._say_model)
+
+    def _say_model(self, words: str) -> None:
+        self.model_words.set_text(words)
+        self.model_words.setToolTip(words)
+
+    # A run
+
+    def _on_started(self, kind: str) -> None:
+        if kind != "translate":
+            return
+        from workbench.engine.translation.record import TranslationFold
+
+        self._fold, self._follow = TranslationFold(), True
+        self._record = self._fold.record()
+        self.banner.show_words("running", "Asking the model…", "Stop closes the connection.")
+        self._show_record()
+        self._show_buttons()
+
+    def _on_progress(self, kind: str, event: RunEvent) -> None:
+        if kind == "translate" and self._fold is not None:
+            self._fold.apply(event)
+            if not self._refresh.isActive():
+                self._refresh.start()
+
+    def _show_live(self) -> None:
+        if self._fold is not None:
+            self._record = self._fold.record()
+            self._show_record()
+
+    def _on_finished(self, kind: str, result: Any) -> None:
+        if kind != "translate":
+            return
+        self._refresh.stop()
+        # What is shown stays the fold of the run's own events, which is also what a replay shows.
+        record = self._fold.record() if self._fold is not None else result.record
+        self._record = result.record if result.record is not None else record
+        self._fold = None
+        self._show_record()
+        self._show_buttons()
+        self._show_outcome()
+
+    def _on_failed(self, kind: str, message: str) -> None:
+        if kind != "translate":
+            return
+        self._refresh.stop()
+        if self._fold is not None:
+            self._record = self._fold.record()
+        self._fold = None
+        self._show_record()
+        self._show_buttons()
+        stopped = message == "stopped by you"
+        self.banner.show_words(
+            "none" if stopped else "error", "Stopped by you." if stopped else "The translation failed.",
+            "" if stopped else message,
+        )  # fmt: skip
+
+    def _show_outcome(self) -> None:
+        record = self._record
+        if record is None:
+            return
+        repairs = max(0, len(record.attempts) - 1)
+        usage = record.usage
+        tokens = format_tokens(usage.input_tokens, usage.output_tokens) if usage is not None else "tokens unknown"
+        spent = f"{format_duration(record.elapsed * 1000)}, {tokens}"
+        recorded = "Recorded reply, no model ran. " if any(a.recorded for a in record.attempts) else ""
+        if record.outcome == "ok":
+            after = f" after {counted(repairs, 'repair')}" if repairs else " at first"
+            self.banner.show_words("passed", f"Valid{after}.", f"{recorded}{VALID_IS_NOT_RIGHT} {spent}.")
+        else:
+            kind = "rejected" if status_of(record.outcome) == "rejected" else "error"
+            self.banner.show_words(kind, f"Not translated: {word_of(record.outcome)}.", f"{recorded}{_why(record)}")
+
+    # What is shown
+
+    def record(self) -> TranslationRecord | None:
+        """Return the record that is shown."""
+        return self._record
+
+    def current_attempt(self) -> Attempt | None:
+        """Return the attempt that is shown."""
+        row = self.attempts.currentIndex().row()
+        if row < 0 or row >= self.model.rowCount():
+            return None
+        return self.model.attempt(row)
+
+    def _show_record(self) -> None:
+        attempts = self._record.attempts if self._record is not None else ()
+        before = self.model.rowCount()
+        self.model.set_attempts(attempts)
+        if self._record is None:
+            self.banner.show_words("none", "Nothing translated yet.", "")
+        if attempts and (self._follow or self.attempts.currentIndex().row() < 0) and (
+            len(attempts) != before or self.attempts.currentIndex().row() < 0
+        ):
+            self.attempts.selectionModel().currentRowChanged.disconnect(self._row_changed)
+            self.attempts.selectRow(len(attempts) - 1)
+            self.attempts.selectionModel().currentRowChanged.connect(self._row_changed)
+        self._show_attempt()
+
+    def _row_changed(self, current: QModelIndex, previous: QModelIndex) -> None:
+        self._follow = current.row() == self.model.rowCount() - 1
+        self._show_attempt()
+
+    def _show_attempt(self) -> None:
+        attempt = self.current_attempt()
+        self.reply.show_attempt(attempt)
+        self.conversation.set_turns(turns_of(attempt))
+        self.diagnostics.show_diagnostics(
+            attempt.diagnostics if attempt is not None else (),
+            f"Diagnostics of attempt {attempt.number}" if attempt is not None else "Diagnostics",
+        )
+        errors = sum(1 for each in attempt.diagnostics if each.severity == "error") if attempt else 0
+        index = self.tabs.indexOf(self.diagnostics)
+        self.tabs.setTabText(index, f"Diagnostics {errors}" if errors else "Diagnostics")
+        self._show_value(attempt)
+        self._show_changes(attempt)
+
+    def _show_value(self, attempt: Attempt | None) -> None:
+        if attempt is None:
+            self.value.show_nothing("No value yet.")
+        elif attempt.has_value:
+            stripped = f", stripped null at {', '.join(attempt.removed_nulls)}" if attempt.removed_nulls else ""
+            recorded = "recorded, " if attempt.recorded else ""
+            self.value.show_value(attempt.value, f"{recorded}{outcome_words(attempt)}{stripped}")
+        elif attempt.partial is not None:
+            self.value.show_value(attempt.partial, "cut off; only what arrived")
+        else:
+            self.value.show_nothing(f"No value: {outcome_words(attempt)}.")
+
+    def _show_changes(self, attempt: Attempt | None) -> None:
+        record = self._record
+        index = self.tabs.indexOf(self.changes)
+        if record is None or attempt is None or attempt.number < 2:
+            self.changes.clear("Repair", "The first attempt repairs nothing.")
+            self.tabs.setTabText(index, "Repair")
+            return
+        previous = next((a for a in record.attempts if a.number == attempt.number - 1), None)
+        if previous is None:
+            return
+        before = previous.json_text or previous.reply
+        after = attempt.json_text or attempt.reply
+        self.changes.head.title.set_text(f"Attempt {previous.number} and attempt {attempt.number}")
+        self.changes.show_texts(
+            before,
+            after,
+            f"attempt {previous.number}, {word_of(previous.outcome)}",
+            f"attempt {attempt.number}, {word_of(attempt.outcome)}",
+        )
+        changes = record.changes(previous.number, attempt.number)
+        self.changes.show_pointers(changes)
+        self.changes.say(f"{VALID_IS_NOT_RIGHT} Read what the repair changed: {changes_in_words(changes)}.")
+        self.tabs.setTabText(index, f"Repair {len(changes)}" if changes else "Repair")
+
+    def _go_to(self, diagnostic: Diagnostic) -> None:
+        if self.reply.go_to(diagnostic):
+            self.tabs.setCurrentWidget(self.reply)
+
+    def _on_inputs(self, kind: str, inputs: Any) -> None:
+        if kind == "translate":
+            self.request.set_text(str(inputs.get("request", "")))
+            self.request.setFocus()
+
+    def _on_reveal(self, place: Place) -> None:
+        if place.area == "translation" and place.name == "settings":
+            self.tabs.setCurrentWidget(self.settings_form)
+
+    def figures(self) -> str:
+        """Return time and tokens of the attempt shown."""
+        attempt = self.current_attempt()
+        return figures(attempt) if attempt is not None else ""
+
+
+def _why(record: TranslationRecord) -> str:
+    """Return the first error of the last attempt, and how many more there are."""
+    errors = [each for each in record.attempts[-1].diagnostics if each.severity == "error"] if record.attempts else []
+    if not errors:
+        return record.message.splitlines()[0] if record.message else ""
+    more = f" And {counted(len(errors) - 1, 'more error')}." if len(errors) > 1 else ""
+    return f"{errors[0].message}{more}"
+
+
+def known_requests(history: Any, root: Any) -> list[str]:
+    """Return requests of stored runs, newest first, then those that the project's recordings answer."""
+    found: list[str] = []
+    if history is not None:
+        for summary in history.runs(kind="translate", limit=20):
+            request = history.run(summary.id).inputs.get("request")
+            if isinstance(request, str) and request not in found:
+                found.append(request)
+    if root is not None:
+        from workbench.engine.language_models.recorded import recorded_requests
+
+        found += [request for request in recorded_requests(root) if request not in found]
+    return found
+
+
+class TranslationForm(QScrollArea):
+    """The `[translation]` settings of the project; every change is undoable."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._loading = False
+        self.setWidgetResizable(True)
+        body = QWidget()
+        form = QFormLayout(body)
+        form.setContentsMargins(12, 12, 12, 12)
+        form.setSpacing(8)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        self.type_name = QLineEdit()
+        self.type_name.editingFinished.connect(lambda: self._put("type_name", self.type_name.text().strip()))
+        form.addRow("Type name", self.type_name)
+        line = QHBoxLayout()
+        self.attempt_repair = QCheckBox("repair, at most")
+        self.max_repairs = QSpinBox()
+        self.max_repairs.setRange(0, 20)
+        self.max_repairs.setAccessibleName("Repairs at most")
+        line.addWidget(self.attempt_repair)
+        line.addWidget(self.max_repairs)
+        line.addWidget(TokenLabel("times after the first attempt", "second", size="second"), 1)
+        form.addRow("Repairs", line)
+        self.attempt_repair.toggled.connect(lambda on: self._put("attempt_repair", on))
+        self.max_repairs.valueChanged.connect(lambda value: self._put("max_repairs", value))
+        self.strip_nulls = self._choice(
+            form, "Strip nulls", "strip_nulls",
+            {"off": "off", "all": "every null", "schema": "where the schema forbids them"},
+        )  # fmt: skip
+        self.mode = self._choice(
+            form, "Ask for", "mode",
+            {"prompt": "JSON by the prompt alone", "json": "JSON mode", "schema": "JSON held to the schema", "tool": "a tool call"},
+        )  # fmt: skip
+        self.profile = self._choice(
+            form, "Find JSON", "profile",
+            {"smart": "smart", "compat": "as TypeChat does", "strict": "strict: two candidates are a fault"},
+        )  # fmt: skip
+        self.history = self._choice(
+            form, "Repair sees", "history", {"last": "the last reply", "all": "all replies so far"}
+        )
+        self.request_prompt = self._prompt(form, "Request prompt", "request_prompt", "{type_name}, {schema}, {request}")
+        self.repair_prompt = self._prompt(form, "Repair prompt", "repair_prompt", "{error}, {type_name}, {schema}")
+        self.setWidget(body)
+
+    def _choice(self, form: QFormLayout, label: str, key: str, choices: dict[str, str]) -> QComboBox:
+        box = QComboBox()
+        box.setAccessibleName(label)
+        for value, words in choices.items():
+            box.addItem(words, value)
+        box.currentIndexChanged.connect(lambda _index: self._put(key, box.currentData()))
+        form.addRow(label, box)
+        return box
+
+    def _prompt(self, form: QFormLayout, label: str, key: str, tokens: str) -> TextInput:
+        field = TextInput(label, f"Empty takes the built-in prompt. Filled in: {tokens}", 4)
+        field.left.connect(lambda: self._put(key, field.text() or None))
+        form.addRow(label, field)
+        return field
+
+    def reload(self) -> None:
+        """Show the project's settings."""
+        settings = self._session.snapshot().translation
+        self._loading = True
+        try:
+            if self.type_name.text() != settings.type_name:
+                self.type_name.setText(settings.type_name)
+            self.attempt_repair.setChecked(settings.attempt_repair)
+            self.max_repairs.setValue(settings.max_repairs)
+            self.max_repairs.setEnabled(settings.attempt_repair)
+            for box, value in (
+                (self.strip_nulls, settings.strip_nulls),
+                (self.mode, settings.mode),
+                (self.profile, settings.profile),
+                (self.history, settings.history),
+            ):
+                box.setCurrentIndex(max(0, box.findData(value)))
+            self.request_prompt.set_text(settings.request_prompt or "")
+            self.repair_prompt.set_text(settings.repair_prompt or "")
+        finally:
+            self._loading = False
+
+    def _put(self, key: str, value: object) -> None:
+        settings = self._session.snapshot().translation
+        before = getattr(settings, key)
+        if self._loading or self._session.project is None or before == value or not _sound(key, value):
+            return
+        self._session.apply(
+            "translation",
+            f"Translation: {key.replace('_', ' ')}",
+            lambda project: project.set_translation(key, value),
+            lambda project: project.set_translation(key, before),
+            merge=f"translation/{key}",
+        )
+
+
+def _sound(key: str, value: object) -> bool:
+    """A type without a name cannot be asked for; everything else that the form gives is sound."""
+    return key != "type_name" or bool(value)
+

@@ -1,0 +1,705 @@
+"""The one object that the panes talk to: the open project, its live rendering and what is running."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from workbench.engine.diagnostics import Diagnostic, sort_diagnostics
+from workbench.engine.guardrails.settings import Stage
+from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
+from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.gui.jobs import Jobs
+from workbench.gui.shell.places import Place
+from workbench.gui.shell.settings import AppSettings
+
+if TYPE_CHECKING:
+    from workbench.engine.history import HistoryStore
+    from workbench.engine.projects import Project
+    from workbench.engine.secrets import Secrets
+    from workbench.engine.workflows import ProjectRendering
+
+Pull = Callable[[], None]
+ProjectEdit = Callable[[Any], object]
+
+# What a change of each area makes stale.
+RENDERING_AREAS = frozenset({"template", "parameters", "schemas"})
+
+CHEAP_SECONDS = 0.012
+SMALL_TEXT = 32_000
+SOON_MS = 20
+THROTTLE_MS = (60, 150)
+LATEST_MS = 400
+
+
+class Session(QObject):
+    """Owns the project and tells everybody what became of it. No widget knows another widget.
+
+    Texts stay in their editors until they are needed: an editor calls `touch` on every key and the session
+    calls its `pull` once before a rendering, a run or a save.
+    """
+
+    project_changed = Signal()
+    edited = Signal(str)
+    dirty_changed = Signal(bool)
+    parameter_set_changed = Signal(str)
+    models_changed = Signal()
+    rendered = Signal(object)
+    diagnostics_changed = Signal()
+    run_started = Signal(str)
+    run_progress = Signal(str, object)
+    run_finished = Signal(str, object)
+    run_failed = Signal(str, str)
+    results_changed = Signal(str)
+    history_changed = Signal()
+    reveal = Signal(object)
+    status = Signal(str)
+    caret_moved = Signal(object)
+    caret_words = Signal(str)
+    fix_requested = Signal(object, object)
+    secret_asked = Signal(object, object)
+
+    def __init__(
+        self,
+        settings: AppSettings | None = None,
+        jobs: Jobs | None = None,
+        secrets: Secrets | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.settings = settings if settings is not None else AppSettings(parent=self)
+        self.jobs = jobs if jobs is not None else Jobs(self)
+        self.project: Project | None = None
+        self.history: HistoryStore | None = None
+        self.history_problem: str | None = None
+        self.records = True
+        """Whether runs are stored; a picture of a project must leave no trace in it."""
+        self.parameter_set: str | None = None
+        self.decision_model_name: str | None = None
+        self.chat_model_name: str | None = None
+        self.undo_stack = QUndoStack(self)
+        self._secrets = secrets
+        self._pulls: dict[object, tuple[str, Pull]] = {}
+        self._dirty = False
+        self._rendering: ProjectRendering | None = None
+        self._validation: list[Diagnostic] = []
+        self._collected: tuple[tuple[Any, ...], list[Diagnostic]] | None = None
+        self._revision = 0
+        self._cost = 0.0
+        self._first_touch = 0.0
+        self._results: dict[str, tuple[Any, int]] = {}
+        self._running: set[str] = set()
+        self._models: dict[str, Any] = {}
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.render_now)
+        self._recovery = QTimer(self)
+        self._recovery.timeout.connect(self.write_recovery)
+        self.settings.changed.connect(self._setting_changed)
+        self._setting_changed("recovery.seconds")
+
+    # -- the project ----------------------------------------------------------------------------------
+
+    def scrub(self, text: str) -> str:
+        """Return `text` with every known secret value taken out."""
+        return self._secrets.scrub(text) if self._secrets is not None else text
+
+    @property
+    def secrets(self) -> Secrets:
+        """The keeper of secret values; made on first use."""
+        if self._secrets is None:
+            from workbench.engine.secrets import Secrets
+
+            self._secrets = Secrets(os.environ)
+        return self._secrets
+
+    def open(self, folder: Path) -> None:
+        """Open the project in `folder` in place of the present one.
+
+        Raises:
+            ProjectError: where the folder is no project that can be read; the present one stays open.
+        """
+        from workbench.engine.projects import Project
+
+        self.adopt(Project.load(folder))
+
+    def adopt(self, project: Project | None) -> None:
+        """Make `project` the open one; `None` closes the present one."""
+        self.stop()
+        self._close_history()
+        self._pulls.clear()
+        self.undo_stack.clear()
+        self._results.clear()
+        self._rendering = None
+        self._validation = []
+        self._revision += 1
+        self.project = project
+        self.decision_model_name = self.chat_model_name = None
+        snapshot = self.snapshot()
+        self.parameter_set = snapshot.default_parameter_set()
+        if project is not None:
+            self._open_history(project)
+        self._mark(bool(project is not None and project.dirty))
+        self.project_changed.emit()
+        self.parameter_set_changed.emit(self.parameter_set or "")
+        self.models_changed.emit()
+        self.history_changed.emit()
+        if project is not None:
+            self.render_now()
+        else:
+            self.diagnostics_changed.emit()
+
+    def snapshot(self) -> ProjectSnapshot:
+        """Return the project as it is now, pending keystrokes included; an empty one when none is open."""
+        if self.project is None:
+            return ProjectSnapshot("")
+        self.flush()
+        return self.project.snapshot()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there is something that was not saved."""
+        return self._dirty
+
+    @property
+    def revision(self) -> int:
+        """A number that grows with every change; a result that carries an older one is stale."""
+        return self._revision
+
+    # -- edits ----------------------------------------------------------------------------------------
+
+    def touch(self, area: str, key: object, pull: Pull) -> None:
+        """Say that the text of `key` changed in its editor; `pull` writes it into the project later."""
+        self._pulls[key] = (area, pull)
+        self._changed(area)
+
+    def flush(self) -> None:
+        """Take every pending text into the project."""
+        if not self._pulls:
+            return
+        pending, self._pulls = self._pulls, {}
+        for _area, pull in pending.values():
+            pull()
+        for area in dict.fromkeys(area for area, _ in pending.values()):
+            self.edited.emit(area)
+
+    def forget(self, key: object) -> None:
+        """Drop the pending text of `key` (its editor goes away after its text was taken)."""
+        self._pulls.pop(key, None)
+
+    def edit(self, area: str, change: ProjectEdit) -> None:
+        """Apply `change(project)` and tell everybody; not undoable."""
+        if self.project is None:
+            return
+        self.flush()
+        change(self.project)
+        self._changed(area)
+        self.edited.emit(area)
+        if area == "models":
+            self.models_changed.emit()
+
+    def apply(
+        self, area: str, text: str, do: ProjectEdit, undo: ProjectEdit, merge: str | None = None
+    ) -> None:
+        """Apply an undoable change; successive ones with the same `merge` key become one step."""
+        if self.project is not None:
+            self.undo_stack.push(_Edit(self, area, text, do, undo, merge))
+
+    def set_threshold(self, stage: Stage, check_name: str | None, value: float | None) -> None:
+        """Set a check's threshold (`None`: inherit) or the guardrail's; undoable, without a model call."""
+        guardrail = self.snapshot().guardrail(stage)
+        if check_name is None:
+            before: float | None = guardrail.threshold
+        else:
+            before = next((c.threshold for c in guardrail.checks if c.name == check_name), None)
+        if before == value:
+            return
+        self.apply(
+            "guardrails",
+            f"Threshold of {check_name or stage}",
+            lambda project: project.set_threshold(stage, check_name, value),
+            lambda project: project.set_threshold(stage, check_name, before),
+            merge=f"threshold/{stage}/{check_name}",
+        )
+
+    def set_parameter_set(self, name: str | None) -> None:
+        """Choose the parameter set that fills the prompt."""
+        if name != self.parameter_set and (name is None or name in self.snapshot().parameter_sets):
+            self.parameter_set = name
+            self._revision += 1
+            self.parameter_set_changed.emit(name or "")
+            self.render_now()
+
+    def _changed(self, area: str) -> None:
+        self._mark(True)
+        if area in RENDERING_AREAS:
+            self._revision += 1
+            self._schedule()
+        elif area == "guardrails":
+            self._reverdict()
+        if area not in RENDERING_AREAS:
+            self.diagnostics_changed.emit()
+
+    def _mark(self, dirty: bool) -> None:
+        if dirty != self._dirty:
+            self._dirty = dirty
+            self.dirty_changed.emit(dirty)
+
+    # -- rendering ------------------------------------------------------------------------------------
+
+    def rendering(self) -> ProjectRendering | None:
+        """Return the newest rendering that is on screen."""
+        return self._rendering
+
+    def _schedule(self) -> None:
+        now = time.monotonic()
+        if not self._timer.isActive():
+            self._first_touch = now
+        if self._cost < CHEAP_SECONDS:
+            if not self._timer.isActive():
+                self._timer.start(0)
+            return
+        low, high = THROTTLE_MS
+        delay = SOON_MS if self._cost < 3 * CHEAP_SECONDS else max(low, min(high, self._cost * 2000))
+        left = LATEST_MS - (now - self._first_touch) * 1000
+        self._timer.start(int(max(0, min(delay, left))))
+
+    def render_now(self) -> None:
+        """Render the newest state: at once when that is cheap, else as a job; validation is always a job."""
+        self._timer.stop()
+        if self.project is None:
+            return
+        from workbench.engine.workflows import render_project
+
+        started = time.perf_counter()
+        snapshot, name, revision = self.snapshot(), self.parameter_set, self._revision
+
+        def work() -> tuple[ProjectRendering, float]:
+            begun = time.perf_counter()
+            return render_project(snapshot, name, validate=False), time.perf_counter() - begun
+
+        size = sum(len(message.content) for message in snapshot.messages)
+        if snapshot.graph is not None:
+            size += len(snapshot.graph.text)
+        if name in snapshot.parameter_sets:
+            size += len(snapshot.parameter_sets[name].text)
+        if size <= SMALL_TEXT and self._cost < 2 * CHEAP_SECONDS:
+            self.jobs.cancel("render")
+            rendering, _ = work()
+            self._show(revision, rendering)
+            # The cost of the first rendering holds the imports; the next one tells the truth.
+            cost = time.perf_counter() - started
+            self._cost = min(cost, CHEAP_SECONDS / 2) if self._cost == 0.0 else cost
+        else:
+            self.jobs.run_pool(
+                work,
+                on_done=lambda done: self._show(revision, done[0], done[1]),
+                on_error=self._job_failed,
+                key="render",
+            )
+        self.jobs.run_pool(
+            _validate,
+            snapshot,
+            name,
+            on_done=lambda found: self._show_validation(revision, found),
+            on_error=self._job_failed,
+            key="validate",
+        )
+
+    def _show(self, revision: int, rendering: ProjectRendering, cost: float | None = None) -> None:
+        if cost is not None:
+            self._cost = cost
+        if revision != self._revision:
+            return
+        self._rendering = rendering
+        self.rendered.emit(rendering)
+        self.diagnostics_changed.emit()
+
+    def _show_validation(self, revision: int, found: list[Diagnostic]) -> None:
+        if revision == self._revision and found != self._validation:
+            self._validation = found
+            self.diagnostics_changed.emit()
+
+    def _job_failed(self, error: BaseException) -> None:
+        self.status.emit(f"{type(error).__name__}: {error}")
+
+    def diagnostics(self) -> list[Diagnostic]:
+        """Return everything that is wrong or worth knowing, worst first."""
+        if self.project is None:
+            return []
+        key = (self.project.revision, self._rendering, self._validation)
+        if self._collected is None or not _same_key(self._collected[0], key):
+            found = [*self.project.diagnostics, *self._validation]
+            if self._rendering is not None:
+                found += self._rendering.diagnostics
+            unique: dict[tuple[object, ...], Diagnostic] = {}
+            for d in found:
+                unique.setdefault((d.code, d.message, d.file, d.node, d.start, d.pointer), d)
+            self._collected = (key, sort_diagnostics(unique.values()))
+        return list(self._collected[1])
+
+    # -- models ---------------------------------------------------------------------------------------
+
+    def decision_models(self) -> list[str]:
+        """Return the names of the project's models that can answer yes/no questions."""
+        return [name for name, each in self.snapshot().models.items() if _is_decision(name, each)]
+
+    def chat_models(self) -> list[str]:
+        """Return the names of the project's models that can write text."""
+        models = self.snapshot().models
+        return [
+            n for n, each in models.items() if each.provider in CHAT_PROVIDERS and not _is_decision(n, each)
+        ]
+
+    def set_decision_model(self, name: str | None) -> None:
+        """Choose the model of the checks; `None` is the project's default."""
+        if name != self.decision_model_name:
+            self.decision_model_name = name
+            self.models_changed.emit()
+
+    def set_chat_model(self, name: str | None) -> None:
+        """Choose the model of translation; `None` is the project's default."""
+        if name != self.chat_model_name:
+            self.chat_model_name = name
+            self.models_changed.emit()
+
+    def decision_settings(self) -> ModelSettings:
+        """Return the settings of the decision model in use."""
+        from workbench.engine.workflows import decision_settings
+
+        return decision_settings(self.snapshot(), self.decision_model_name)
+
+    def chat_settings(self) -> ModelSettings | None:
+        """Return the settings of the language model in use, `None` where there is none."""
+        from workbench.engine.workflows import chat_settings
+
+        return chat_settings(self.snapshot(), self.chat_model_name)
+
+    # -- runs -----------------------------------------------------------------------------------------
+
+    def running(self) -> set[str]:
+        """Return the kinds of the runs under way."""
+        return set(self._running)
+
+    def result(self, stage: Stage) -> Any | None:
+        """Return the last `GuardrailResult` of `stage`, judged by the present thresholds."""
+        return self._results[stage][0] if stage in self._results else None
+
+    def result_revision(self, stage: Stage) -> int | None:
+        """Return the revision that the last result of `stage` belongs to."""
+        return self._results[stage][1] if stage in self._results else None
+
+    def run_checks(
+        self, stage: Stage, text: str | None = None, user_message: str | None = None, record: bool = True
+    ) -> None:
+        """Run all checks of `stage` on `text` (`None`: the rendered prompt) as one job of kind `check`.
+
+        Without `record` the run happened by itself while somebody typed; history keeps only the last of those.
+        """
+        from workbench.engine.workflows import check_project
+
+        snapshot, revision, parameter_set = self.snapshot(), self._revision, self.parameter_set
+        if text is None:
+            text = self._rendered_text(snapshot, parameter_set)
+        name, history = self.decision_model_name, self.history if self.records else None
+        body, title = text, f"Check {stage}, {len(snapshot.guardrail(stage).checks)} checks"
+
+        async def run() -> Any:
+            return await check_project(
+                snapshot,
+                stage,
+                body,
+                user_message=user_message,
+                model=await self._decision_model(snapshot, name),
+                model_name=name,
+                history=history,
+                secrets=self.secrets,
+                title=title,
+                live_key=None if record else f"live/{stage}",
+            )
+
+        def done(result: Any) -> None:
+            self._results[stage] = (result, revision)
+            self._end("check")
+            self._reverdict(stage)
+            self.run_finished.emit("check", self._results[stage][0])
+            self.results_changed.emit(stage)
+            self.history_changed.emit()
+
+        self._begin("check")
+        retry = partial(self.run_checks, stage, body, user_message, record)
+        self.jobs.run_async(run, done, lambda error: self._fail("check", error, retry), key="check")
+
+    def translate(self, request: str) -> None:
+        """Translate `request` to the output schema as one job of kind `translate`."""
+        from workbench.engine.workflows import translate_project
+
+        snapshot, parameter_set, name = self.snapshot(), self.parameter_set, self.chat_model_name
+        history, secrets = self.history if self.records else None, self.secrets
+        post = self.jobs.post
+
+        async def run() -> Any:
+            return await translate_project(
+                snapshot,
+                request,
+                model_name=name,
+                parameter_set=parameter_set,
+                history=history,
+                secrets=secrets,
+                on_event=lambda event: post(self.run_progress.emit, "translate", event),
+            )
+
+        def done(result: Any) -> None:
+            self._end("translate")
+            self.run_finished.emit("translate", result)
+            self.history_changed.emit()
+
+        self._begin("translate")
+        retry = partial(self.translate, request)
+        self.jobs.run_async(run, done, lambda error: self._fail("translate", error, retry), key="translate")
+
+    def stop(self, kind: str | None = None) -> None:
+        """Stop the run of `kind`, or all of them; connections are closed."""
+        for each in list(self._running) if kind is None else [kind]:
+            self.jobs.cancel(each)
+            if each in self._running:
+                self._end(each)
+                self.run_failed.emit(each, "stopped by you")
+                self.history_changed.emit()
+
+    def begin_run(self, kind: str) -> None:
+        """Say that a pane's own job of `kind` (its key in `jobs`) began; it then can be stopped from the toolbar."""
+        self._begin(kind)
+
+    def end_run(self, kind: str, result: Any = None, failure: str | None = None) -> None:
+        """Say how a pane's own job of `kind` ended."""
+        self._end(kind)
+        if failure is None:
+            self.run_finished.emit(kind, result)
+        else:
+            self.run_failed.emit(kind, failure)
+
+    def _begin(self, kind: str) -> None:
+        self._running.add(kind)
+        self.run_started.emit(kind)
+
+    def _end(self, kind: str) -> None:
+        self._running.discard(kind)
+
+    def _fail(self, kind: str, error: BaseException, retry: Callable[[], None]) -> None:
+        from workbench.engine.secrets import OriginNotAccepted
+
+        self._end(kind)
+        message = str(error) or type(error).__name__
+        self.run_failed.emit(kind, self.scrub(message))
+        self.history_changed.emit()
+        asked = error if isinstance(error, OriginNotAccepted) else error.__cause__
+        if isinstance(asked, OriginNotAccepted):
+            self.secret_asked.emit(asked, retry)
+
+    def _reverdict(self, only: Stage | None = None) -> None:
+        """Judge the stored probabilities by the present thresholds; no model is asked."""
+        snapshot = self.snapshot()
+        stages: tuple[Stage, ...] = ("input", "output") if only is None else (only,)
+        for stage in stages:
+            if stage not in self._results:
+                continue
+            result, revision = self._results[stage]
+            judged = result.with_thresholds(snapshot.guardrail(stage))
+            if judged != result:
+                self._results[stage] = (judged, revision)
+                if only is None:
+                    self.results_changed.emit(stage)
+
+    def _rendered_text(self, snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
+        from workbench.engine.workflows import render_project
+
+        return render_project(snapshot, parameter_set, validate=False).text()
+
+    async def _decision_model(self, snapshot: ProjectSnapshot, name: str | None) -> Any:
+        """Return the opened model, kept open between runs; runs on the loop thread."""
+        from workbench.engine.decisions import open_decision_model
+        from workbench.engine.workflows import decision_settings
+
+        settings = decision_settings(snapshot, name)
+        key = repr((settings, snapshot.root))
+        if key not in self._models:
+            for old in list(self._models):
+                await self._models.pop(old).aclose()
+            self._models[key] = open_decision_model(settings, root=snapshot.root, secrets=self.secrets)
+        return self._models[key]
+
+    # -- saving ---------------------------------------------------------------------------------------
+
+    def save(self, *, overwrite: bool = False) -> None:
+        """Write the project.
+
+        Raises:
+            ChangedOnDisk: where files changed since they were read and `overwrite` is false.
+            ProjectError, OSError: where it cannot be written; nothing is lost.
+        """
+        if self.project is None:
+            return
+        self.flush()
+        self.project.save(overwrite=overwrite)
+        self.discard_recovery()
+        self._mark(False)
+        self.diagnostics_changed.emit()
+
+    def save_as(self, folder: Path) -> None:
+        """Write the project to another folder and go on there."""
+        if self.project is None:
+            return
+        self.flush()
+        self.discard_recovery()
+        self._close_history()
+        self.project.save_as(folder)
+        self._open_history(self.project)
+        self._mark(False)
+        self.project_changed.emit()
+        self.history_changed.emit()
+
+    def reload(self) -> None:
+        """Read the project's files again; unsaved edits are dropped."""
+        if self.project is not None and self.project.root is not None:
+            chosen = self.parameter_set
+            self.discard_recovery()
+            self.open(self.project.root)
+            self.set_parameter_set(chosen)
+
+    def write_recovery(self) -> None:
+        """Copy unsaved work aside, if there is any."""
+        if self.project is None or not self._dirty or self.project.root is None:
+            return
+        self.flush()
+        try:
+            self.project.write_recovery()
+        except OSError as error:
+            self.status.emit(f"No recovery copy: {error}")
+
+    def discard_recovery(self) -> None:
+        """Remove the recovery copy of the open project."""
+        if self.project is not None and self.project.root is not None:
+            with contextlib.suppress(OSError):
+                self.project.discard_recovery()
+
+    # -- end ------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stop everything and let go of files, threads and models."""
+        self._timer.stop()
+        self._recovery.stop()
+        self.stop()
+        models, self._models = list(self._models.values()), {}
+        self.jobs.shutdown(last=lambda: _close_all(models))
+        self._close_history()
+        self.project = None
+
+    def _open_history(self, project: Project) -> None:
+        self.history_problem = None
+        if project.root is None:
+            self.history_problem = "the project was never saved"
+            return
+        path = project.root / ".workbench" / "history.sqlite"
+        if not self.records and not path.exists():
+            return
+        from workbench.engine.history import HistoryStore
+
+        try:
+            self.history = HistoryStore.open(path, scrub=lambda text: self.secrets.scrub(text))
+        except Exception as error:  # whatever keeps the store shut, the project must open
+            self.history_problem = str(error)
+            self.status.emit(f"This project keeps no history: {error}")
+
+    def _close_history(self) -> None:
+        if self.history is not None:
+            self.history.close()
+            self.history = None
+
+    def _setting_changed(self, key: str) -> None:
+        if key == "recovery.seconds":
+            seconds = self.settings.get("recovery.seconds")
+            if seconds > 0:
+                self._recovery.start(int(seconds * 1000))
+            else:
+                self._recovery.stop()
+
+    def go_to(self, place: Place) -> None:
+        """Ask the panes to show a place."""
+        self.reveal.emit(place)
+
+
+class _Edit(QUndoCommand):
+    """One undoable change of the project."""
+
+    def __init__(
+        self, session: Session, area: str, text: str, do: ProjectEdit, undo: ProjectEdit, merge: str | None
+    ) -> None:
+        super().__init__(text)
+        self._session, self._area, self._do, self._undo, self._merge = session, area, do, undo, merge
+        self._made = time.monotonic()
+
+    def id(self) -> int:
+        return -1 if self._merge is None else hash(self._merge) & 0x3FFFFFFF
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, _Edit) or other._merge != self._merge or other._made - self._made > 2.0:
+            return False
+        self._do, self._made = other._do, other._made
+        return True
+
+    def redo(self) -> None:
+        self._session.edit(self._area, self._do)
+
+    def undo(self) -> None:
+        self._session.edit(self._area, self._undo)
+
+
+def _same_key(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Compare by identity: equal renderings would be compared text by text."""
+    return a[0] == b[0] and all(x is y for x, y in zip(a[1:], b[1:], strict=True))
+
+
+def _is_decision(name: str, settings: ModelSettings) -> bool:
+    if settings.provider not in DECISION_PROVIDERS:
+        return False
+    if settings.provider not in CHAT_PROVIDERS:
+        return True
+    # Some providers serve both; the name, or what the project says of its use, decides.
+    return settings.options.get("use") == "decision" or name.startswith("decision")
+
+
+def _validate(snapshot: ProjectSnapshot, parameter_set: str | None) -> list[Diagnostic]:
+    from workbench.gui.shell.validation import validate
+
+    return validate(snapshot, parameter_set)
+
+
+async def _close_all(models: list[Any]) -> None:
+    for model in models:
+        with contextlib.suppress(Exception):
+            await model.aclose()
+
+
+def model_title(settings: ModelSettings | None) -> str:
+    """Return how a model is called in the window: `Embedded MiniLM`, or `model, host`."""
+    if settings is None:
+        return "No chat model"
+    if settings.provider == "embedded":
+        return "Embedded MiniLM"
+    if settings.provider == "recorded":
+        return "Recorded replies"
+    if settings.provider in ("local", "gguf"):
+        return settings.model or "Local model"
+    from urllib.parse import urlsplit
+
+    host = urlsplit(settings.base_url).hostname if settings.base_url else settings.provider
+    return f"{settings.model or settings.name}, {host or settings.provider}"

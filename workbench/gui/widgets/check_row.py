@@ -1,0 +1,251 @@
+"""One check as a row: name and question over its bar, probability, threshold, outcome."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from workbench.gui.delegates.ink import color
+from workbench.gui.delegates.probability import BarState
+from workbench.gui.models.checks import CheckRow
+from workbench.gui.widgets.labels import StatusMark, Strip, TokenLabel
+from workbench.gui.widgets.probability_bar import ProbabilityBar
+
+NUMBER_WIDTH = 52
+THRESHOLD_WIDTH = 66
+OUTCOME_WIDTH = 136
+ROW_HEIGHT = 44
+
+
+class ThresholdSpin(QDoubleSpinBox):
+    """A threshold from 0 to 1 in steps of 0.01; digits beyond two are kept when a project has them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setRange(0.0, 1.0)
+        self.setSingleStep(0.01)
+        self.setDecimals(4)
+        self.setKeyboardTracking(False)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFixedWidth(THRESHOLD_WIDTH)
+
+    def textFromValue(self, value: float) -> str:
+        text = f"{value:.4f}"
+        return text[:-2] if text.endswith("00") else text.rstrip("0")
+
+    def set_quietly(self, value: float) -> None:
+        """Show a value without telling anybody."""
+        if abs(self.value() - value) > 1e-9:
+            blocked = self.blockSignals(True)
+            self.setValue(value)
+            self.blockSignals(blocked)
+
+    def wheelEvent(self, event: object) -> None:
+        """A wheel that scrolls the list must not change a threshold in passing."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class CheckHead(Strip):
+    """The heads of the columns."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(22, "alternate", parent)
+        self.row.setContentsMargins(12, 0, 10, 0)
+        self.row.setSpacing(0)
+        right = Qt.AlignmentFlag.AlignRight
+        self.row.addWidget(_caption("Check and question"), 1)
+        self.row.addWidget(_caption("bar: probability of yes, 0 to 1", align=right), 1)
+        self.row.addWidget(_caption("p", NUMBER_WIDTH, right))
+        self.row.addSpacing(14)
+        self.row.addWidget(_caption("Threshold", THRESHOLD_WIDTH))
+        self.row.addSpacing(16)
+        self.row.addWidget(_caption("Outcome", OUTCOME_WIDTH))
+
+
+def _caption(words: str, width: int = 0, align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft) -> TokenLabel:
+    label = TokenLabel(words, "second", size="second", elide=not width, align=align)
+    if width:
+        label.setFixedWidth(width)
+    return label
+
+
+class CheckRowWidget(QWidget):
+    """The widgets of one row; it shows a `CheckRow` and tells what the user does with the threshold."""
+
+    moved = Signal(float)
+    chosen = Signal(float)
+    inherited = Signal()
+    dropped = Signal()
+    edit_asked = Signal()
+    menu_asked = Signal(QPoint)
+    selected = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFixedHeight(ROW_HEIGHT)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._shown: CheckRow | None = None
+        self._selected = False
+        self.name = TokenLabel(bold=True)
+        self.question = TokenLabel("", "second", size="second", elide=True)
+        self.question.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.bar = ProbabilityBar()
+        self.number = TokenLabel("–", monospace=True, align=Qt.AlignmentFlag.AlignRight)
+        self.number.setFixedWidth(NUMBER_WIDTH)
+        self.spin = ThresholdSpin()
+        self.origin = TokenLabel("default", "second", size="second")
+        self.mark = StatusMark()
+        self.word = TokenLabel("", bold=True)
+        self.remark = TokenLabel("", "second", size="second", elide=True)
+        self._lay_out()
+        self.bar.moved.connect(self._on_moved)
+        self.bar.chosen.connect(self.chosen)
+        self.bar.dropped.connect(self.dropped)
+        self.bar.inherited.connect(self.inherited)
+        self.spin.valueChanged.connect(self.chosen)
+
+    def _lay_out(self) -> None:
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(6, 1, 10, 1)
+        outer.setSpacing(0)
+        left = QVBoxLayout()
+        left.setSpacing(0)
+        heads = QHBoxLayout()
+        heads.setSpacing(8)
+        heads.setContentsMargins(6, 0, 0, 0)
+        heads.addWidget(self.name)
+        heads.addWidget(self.question, 1)
+        left.addLayout(heads)
+        bar_row = QHBoxLayout()
+        # The bar's own margin leaves room for half a handle; the ground must still line up with the name.
+        bar_row.setContentsMargins(0, 0, 0, 0)
+        bar_row.addWidget(self.bar)
+        left.addLayout(bar_row)
+        left.setContentsMargins(0, 0, 0, 0)
+        outer.addLayout(left, 1)
+        outer.addWidget(self.number)
+        outer.addSpacing(14)
+        middle = QVBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.spin)
+        middle.addWidget(self.origin)
+        outer.addLayout(middle)
+        outer.addSpacing(16)
+        outer.addWidget(self.mark)
+        outer.addSpacing(8)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addStretch(1)
+        right.addWidget(self.word)
+        right.addWidget(self.remark)
+        right.addStretch(1)
+        holder = QWidget()
+        holder.setLayout(right)
+        right.setContentsMargins(0, 0, 0, 0)
+        holder.setFixedWidth(OUTCOME_WIDTH - 24)
+        outer.addWidget(holder)
+
+    def shown(self) -> CheckRow | None:
+        """Return the row that is shown."""
+        return self._shown
+
+    def show_row(self, row: CheckRow) -> None:
+        """Show a row."""
+        if row == self._shown:
+            return
+        self._shown = row
+        self.name.set_text(row.check.name)
+        self.question.set_text(row.check.question)
+        self.question.setToolTip(_question_tip(row))
+        self.bar.set_state(BarState(row.probability, row.threshold, row.own, row.state))
+        self.bar.setAccessibleName(f"Threshold of {row.check.name}")
+        self.bar.setAccessibleDescription(row.spoken())
+        self.bar.setToolTip("Drag the mark, or move it with the arrow keys; Delete takes the default again")
+        rejected = row.state == "rejected"
+        self.number.set_text(row.number)
+        self.number.set_look(token="text" if row.current else "second", bold=rejected)
+        self.spin.set_quietly(row.threshold)
+        self.spin.setAccessibleName(f"Threshold of {row.check.name}")
+        self.origin.set_text("own" if row.own else "default")
+        self.mark.set_status(row.state)
+        self.word.set_text(row.word)
+        self.word.set_look(token=_token_of(row.state))
+        self.remark.set_text(row.remark)
+        self.remark.set_look(token="text" if row.near else "second", bold=row.near)
+        tip = row.detail or row.remark
+        for widget in (self.mark, self.word, self.remark):
+            widget.setToolTip(tip)
+        self.setAccessibleName(row.spoken())
+
+    def set_selected(self, selected: bool) -> None:
+        """Show whether this is the row that edit, duplicate and delete act on."""
+        if selected != self._selected:
+            self._selected = selected
+            self.update()
+
+    def _on_moved(self, threshold: float) -> None:
+        self.spin.set_quietly(threshold)
+        self.moved.emit(threshold)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self._selected:
+            painter.fillRect(self.rect(), color("selection"))
+        painter.setPen(color("line"))
+        painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
+        if self.hasFocus():
+            painter.setPen(color("accent"))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -2))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.selected.emit()
+        super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.edit_asked.emit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.selected.emit()
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def keyPressEvent(self, event: object) -> None:
+        key = event.key()
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.edit_asked.emit()
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.focusNextPrevChild(key == Qt.Key.Key_Down)
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.selected.emit()
+        self.menu_asked.emit(event.globalPos())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.update()
+
+
+def _token_of(state: str) -> str:
+    if state in ("passed", "rejected", "refused"):
+        return state
+    return "warning" if state == "error" else "second"
+
+
+def _question_tip(row: CheckRow) -> str:
+    parts = [row.check.question]
+    if row.check.yes_means:
+        parts.append(f"yes (rejected): {row.check.yes_means}")
+    if row.check.no_means:
+        parts.append(f"no (passes): {row.check.no_means}")
+    return "\n".join(parts)

@@ -1,0 +1,95 @@
+"""The checks of a stored guardrail run as a table: name, bar, outcome."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from workbench.gui.delegates.probability import BarState, ProbabilityDelegate
+from workbench.gui.delegates.words import StatusDelegate, TextDelegate
+from workbench.gui.models.figures import format_margin
+from workbench.gui.models.roots import ROOT
+
+if TYPE_CHECKING:
+    from workbench.engine.guardrails import CheckResult, GuardrailResult
+
+NAME, BAR, OUTCOME = range(3)
+_HEADS = ("Check", "Probability of yes", "Outcome")
+
+
+class CheckResultModel(QAbstractTableModel):
+    """The checks of one result."""
+
+    StatusRole = Qt.ItemDataRole.UserRole + 3
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[CheckResult, ...] = ()
+
+    def set_result(self, result: GuardrailResult | None) -> None:
+        """Show the checks of a result."""
+        self.beginResetModel()
+        self._rows = result.checks if result is not None else ()
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
+        return len(_HEADS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return _HEADS[section]
+        return None
+
+    def data(
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if not index.isValid():
+            return None
+        check = self._rows[index.row()]
+        if role == self.StatusRole:
+            return check.status
+        if role == ProbabilityDelegate.StateRole:
+            return BarState(check.probability, check.threshold, True, check.status)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return (check.name, "", _outcome(check))[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return "\n".join(part for part in (check.question, check.detail) if part)
+        return None
+
+
+def _outcome(check: CheckResult) -> str:
+    word = check.status.replace("_", " ")
+    if check.probability is None:
+        return word
+    return f"{word}, {format_margin(check.probability, check.threshold)}"
+
+
+class CheckResultTable(QTableView):
+    """A read-only table of check results."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.results = CheckResultModel(self)
+        self.setModel(self.results)
+        self.setAccessibleName("Checks of the run")
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(28)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(OUTCOME, QHeaderView.ResizeMode.Stretch)
+        self.setColumnWidth(NAME, 140)
+        self.setColumnWidth(BAR, 170)
+        self.setItemDelegate(TextDelegate(self))
+        self.setItemDelegateForColumn(BAR, ProbabilityDelegate(self))
+        self.setItemDelegateForColumn(OUTCOME, StatusDelegate(int(CheckResultModel.StatusRole), self))

@@ -1,0 +1,91 @@
+"""Diagnostics of one attempt, each of which leads to its place, with what the schema expected below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QVBoxLayout, QWidget
+
+from workbench.engine.diagnostics import Diagnostic
+from workbench.engine.json_text import dumps
+from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
+from workbench.gui.models.diagnostics import KEYWORD, LINE, MESSAGE, POINTER, DiagnosticTableModel
+from workbench.gui.models.figures import counted
+from workbench.gui.widgets.labels import SectionHead, Strip, TokenLabel
+
+
+class DiagnosticList(QWidget):
+    """A table of diagnostics under a head; choosing one tells `chosen`."""
+
+    chosen = Signal(object)
+
+    def __init__(self, title: str = "Diagnostics", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.head = SectionHead(title)
+        self.model = DiagnosticTableModel(self)
+        self.table = QTableView()
+        self.table.setModel(self.model)
+        self.table.setAccessibleName("Diagnostics of the reply")
+        self.table.setShowGrid(False)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setTabKeyNavigation(False)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(28)
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table.setColumnWidth(POINTER, 150)
+        self.table.setColumnWidth(KEYWORD, 96)
+        self.table.setColumnWidth(LINE, 62)
+        role = int(DiagnosticTableModel.StatusRole)
+        self.table.setItemDelegate(TextDelegate(self.table))
+        self.table.setItemDelegateForColumn(POINTER, StatusDelegate(role, self.table, colored=False))
+        self.table.setItemDelegateForColumn(KEYWORD, MonoDelegate(self.table, second=True))
+        self.table.setItemDelegateForColumn(LINE, MonoDelegate(self.table, second=True))
+        self.expected = Strip(30, "window")
+        self.expected_words = TokenLabel("", "second", size="second", elide=True)
+        self.expected.row.addWidget(self.expected_words, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.head)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.expected)
+        self.table.selectionModel().currentRowChanged.connect(self._row_changed)
+        self.table.activated.connect(self._activated)
+        self.table.clicked.connect(self._activated)
+        self.show_diagnostics([])
+
+    def show_diagnostics(self, diagnostics: Sequence[Diagnostic], title: str | None = None) -> None:
+        """Show `diagnostics`."""
+        if title is not None:
+            self.head.title.set_text(title)
+        self.model.set_diagnostics(diagnostics)
+        errors = sum(1 for each in diagnostics if each.severity == "error")
+        self.head.note.set_text(counted(errors, "error") if errors else "no errors")
+        self.head.note.set_look(token="rejected" if errors else "second")
+        if not diagnostics:
+            self.expected_words.set_text("")
+
+    def _row_changed(self, current: QModelIndex, previous: QModelIndex) -> None:
+        if current.isValid():
+            diagnostic = self.model.diagnostic(current.row())
+            self.expected_words.set_text(_expectation(diagnostic))
+            self.chosen.emit(diagnostic)
+
+    def _activated(self, index: QModelIndex) -> None:
+        self.chosen.emit(self.model.diagnostic(index.row()))
+
+
+def _expectation(diagnostic: Diagnostic) -> str:
+    parts = []
+    if diagnostic.schema_pointer is not None:
+        parts.append(f"Schema: {diagnostic.schema_pointer}")
+    if diagnostic.expected is not None:
+        parts.append(f"Expected: {dumps(diagnostic.expected)}")
+    if diagnostic.hint:
+        parts.append(diagnostic.hint)
+    return "   ".join(parts)
