@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QMessageLogContext,
+    Qt,
+    QTimer,
+    QtMsgType,
+    qInstallMessageHandler,
+)
 
 LONGEST_WAIT = 30.0
 
@@ -38,8 +47,18 @@ def take(
         ScreenshotError: where the project cannot be opened or the picture not be written.
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    with tempfile.TemporaryDirectory(prefix="workbench-screenshot-") as folder:
-        return _take(project_path, Path(out), size, theme, pane, run_checks, Path(folder))
+    before = qInstallMessageHandler(_without_size_hints)
+    try:
+        with tempfile.TemporaryDirectory(prefix="workbench-screenshot-") as folder:
+            return _take(project_path, Path(out), size, theme, pane, run_checks, Path(folder))
+    finally:
+        qInstallMessageHandler(before)
+
+
+def _without_size_hints(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    """Print Qt's messages but for the one with which the offscreen platform greets every window."""
+    if "propagateSizeHints" not in text:
+        print(text, file=sys.stderr)
 
 
 def _take(

@@ -65,5 +65,7 @@ def take(folder: Path, output: Path, *, size: tuple[int, int], theme: str, pane:
         raise CliError(f"the window cannot start: {error} (see prompt-workbench doctor)") from error
     try:
         screenshot.take(folder, output, size=size, theme=theme, pane=pane)
-    except (OSError, ValueError) as error:
-        raise CliError(f"{output}: {error}") from error
+    except screenshot.ScreenshotError as error:
+        raise CliError(str(error)) from error
+    except OSError as error:
+        raise CliError(f"{output}: {error.strerror or error}") from error
