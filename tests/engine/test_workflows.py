@@ -30,6 +30,7 @@ from workbench.engine.translation import Failure, Success, TranslationRecord
 from workbench.engine.translation.settings import TranslationSettings
 from workbench.engine.workflows import (
     WorkflowError,
+    branch_translation,
     chat_settings,
     check_project,
     decision_settings,
@@ -271,3 +272,46 @@ def test_validation_reads_every_set_and_every_schema(tmp_path: Path) -> None:
     )
     files = {d.file for d in validate_project(tmp_path) if d.severity == "error"}
     assert files == {"parameters/b.json", "output.schema.json"}
+
+
+def test_a_branch_goes_on_from_an_attempt_and_is_stored_under_its_parent() -> None:
+    with HistoryStore.in_memory() as history:
+        first = asyncio.run(
+            translate_project(snapshot(), "one", model=Scripted("{}", '{"b": 1}'), history=history)  # type: ignore[arg-type]
+        )
+        assert isinstance(first, Failure)
+        [parent] = history.runs()
+        model = Scripted('{"a": 3}')
+        branch = asyncio.run(
+            branch_translation(
+                snapshot(),
+                history,
+                parent.id,
+                1,
+                repair_prompt="Please put a number in a.",
+                model=model,  # type: ignore[arg-type]
+            )
+        )
+        newest = history.runs()[0]
+        replayed = replay_run(history, newest.id)
+    assert isinstance(branch, Success)
+    assert branch.data == {"a": 3}
+    assert (newest.parent_run, newest.parent_attempt) == (parent.id, 1)
+    assert [message.text() for message in model.asked[0]][-2:] == ["{}", "Please put a number in a."]
+    assert isinstance(replayed, TranslationRecord)
+    assert replayed.value == {"a": 3}
+
+
+def test_a_branch_with_an_edited_reply_may_hold_at_once_and_asks_nobody() -> None:
+    with HistoryStore.in_memory() as history:
+        asyncio.run(translate_project(snapshot(), "one", model=Scripted("{}", "{}"), history=history))  # type: ignore[arg-type]
+        [parent] = history.runs()
+        model = Scripted()
+        branch = asyncio.run(
+            branch_translation(snapshot(), history, parent.id, 2, reply='{"a": 5}', model=model)
+        )  # type: ignore[arg-type]
+        with pytest.raises(KeyError, match="no attempt 9"):
+            asyncio.run(branch_translation(snapshot(), history, parent.id, 9, model=model))  # type: ignore[arg-type]
+    assert isinstance(branch, Success)
+    assert branch.data == {"a": 5}
+    assert model.asked == []

@@ -10,6 +10,7 @@ def all_commands() -> tuple[ModuleType, ...]:
     from workbench.cli.commands import (
         check,
         doctor,
+        evaluate,
         export,
         history,
         render,
@@ -19,4 +20,4 @@ def all_commands() -> tuple[ModuleType, ...]:
         validate,
     )
 
-    return (render, check, translate, export, validate, history, samples, screenshot, doctor)
+    return (render, check, translate, evaluate, export, validate, history, samples, screenshot, doctor)

@@ -49,7 +49,8 @@ Vector = Sequence[float]
 class FitFigures:
     """What a fit is worth: figures with no examples, and cross-validated figures with them.
 
-    `skipped` says why a check was not fitted; then the figures are `None`.
+    `skipped` says why a check was not fitted; then the figures are `None`. `held_out` has a probability per
+    text, in the order given, from a fit without that text; none where there are too few texts for that.
     """
 
     check: str
@@ -58,6 +59,7 @@ class FitFigures:
     before: Mapping[str, float | None]
     after: Mapping[str, float | None]
     skipped: str | None = None
+    held_out: tuple[float, ...] = ()
 
 
 class EmbeddedDecisionModel(DecisionModel):
@@ -204,13 +206,19 @@ class EmbeddedDecisionModel(DecisionModel):
         before = [max(logit for _, logit in group) for group in groups]
         fold_of = folds(labels)
         held_out = [0.0] * len(rows)
-        for fold in sorted(set(fold_of)) if max(fold_of) > 0 else []:
+        several = max(fold_of) > 0
+        for fold in sorted(set(fold_of)) if several else []:
             weights, intercept = _fit_groups(groups, labels, [i for i, f in enumerate(fold_of) if f != fold])
             for i in (i for i, f in enumerate(fold_of) if f == fold):
                 held_out[i] = max(float(np.dot(weights, feature_row(*row))) + intercept for row in groups[i])
         weights, intercept = _fit_groups(groups, labels, range(len(rows)))
         figures = FitFigures(
-            name, sum(labels), len(labels) - sum(labels), _figures(labels, before), _figures(labels, held_out)
+            name,
+            sum(labels),
+            len(labels) - sum(labels),
+            _figures(labels, before),
+            _figures(labels, held_out),
+            held_out=tuple(sigmoid(logit) for logit in held_out) if several else (),
         )
         check = FittedCheck(
             question,

@@ -1,33 +1,50 @@
 """Evaluation: labelled cases, batch runs, figures and the search for thresholds."""
 
-from workbench.engine.evaluation.cases import Case
-from workbench.engine.evaluation.csv_cases import ColumnMapping, csv_header, guess_mapping, read_csv_cases
-from workbench.engine.evaluation.fitting import fit_on_cases, stale_checks
-from workbench.engine.evaluation.html_report import html_report
-from workbench.engine.evaluation.report import (
-    CheckReport,
-    CheckRows,
-    Evaluation,
-    EvaluationReport,
-    evaluate_rows,
-    report_check,
-)
-from workbench.engine.evaluation.rows import ResultRow, ResultsFile, asked_hash
-from workbench.engine.evaluation.runner import EvaluationRun, Progress
-from workbench.engine.evaluation.suggestions import OutOfBag, Suggestion, suggest
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.engine.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from workbench.engine.evaluation.case_stream import CaseStream, CaseSurvey, read_table
+    from workbench.engine.evaluation.cases import Case
+    from workbench.engine.evaluation.cluster import ClusterRun, ModelOpener
+    from workbench.engine.evaluation.csv_cases import ColumnMapping, csv_header, guess_mapping, read_csv_cases
+    from workbench.engine.evaluation.fitting import fit_on_cases, stale_checks
+    from workbench.engine.evaluation.held_out import CrossValidatedModel, open_for_evaluation
+    from workbench.engine.evaluation.report_html import html_report
+    from workbench.engine.evaluation.report import (
+        CheckReport,
+        CheckRows,
+        Evaluation,
+        EvaluationReport,
+        evaluate_rows,
+        joined,
+        report_check,
+    )
+    from workbench.engine.evaluation.rows import ResultRow, ResultsFile, asked_hash
+    from workbench.engine.evaluation.runner import EvaluationRun, Progress, StaleRow
+    from workbench.engine.evaluation.suggestions import OutOfBag, Suggestion, suggest
 
 __all__ = [
     "Case",
+    "CaseStream",
+    "CaseSurvey",
     "CheckReport",
     "CheckRows",
+    "ClusterRun",
     "ColumnMapping",
+    "CrossValidatedModel",
     "Evaluation",
     "EvaluationReport",
     "EvaluationRun",
+    "ModelOpener",
     "OutOfBag",
     "Progress",
     "ResultRow",
     "ResultsFile",
+    "StaleRow",
     "Suggestion",
     "asked_hash",
     "csv_header",
@@ -35,8 +52,27 @@ __all__ = [
     "fit_on_cases",
     "guess_mapping",
     "html_report",
+    "joined",
+    "open_for_evaluation",
     "read_csv_cases",
+    "read_table",
     "report_check",
     "stale_checks",
     "suggest",
 ]
+
+_MODULES = (
+    "cases",
+    "case_stream",
+    "cluster",
+    "csv_cases",
+    "fitting",
+    "held_out",
+    "html_report",
+    "report",
+    "rows",
+    "runner",
+    "suggestions",
+)
+
+__getattr__, __dir__ = lazy_names(__name__, _MODULES, __all__)

@@ -59,7 +59,7 @@ async def fit_on_cases(
         )
     # Weights fitted earlier play no part, and may even be broken.
     model = EmbeddedDecisionModel(embedded_files(model_settings, root), name=model_settings.name)
-    questions, rows = _gathered(guardrails, list(cases))
+    questions, rows = gathered(guardrails, list(cases))
     fitted, figures = await model.fit(questions, rows)
     fitted.save(path)
     return figures
@@ -82,13 +82,14 @@ def stale_checks(
     fitted = FittedChecks.load(path) if path is not None else None
     if fitted is None:
         return []
-    questions, rows = _gathered(guardrails, list(cases))
+    questions, rows = gathered(guardrails, list(cases))
     return stale_fits(fitted, embedded_files(model_settings, root).version, questions, rows)
 
 
-def _gathered(
+def gathered(
     guardrails: Mapping[Stage, GuardrailSettings], cases: list[Case]
 ) -> tuple[dict[str, YesNoQuestion], Rows]:
+    """Return the questions and the labelled texts of all checks, both stages together."""
     questions: dict[str, YesNoQuestion] = {}
     rows: dict[str, list[tuple[str, bool]]] = {}
     for stage, settings in guardrails.items():

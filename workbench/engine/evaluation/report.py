@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +12,8 @@ from typing import Any
 from workbench.engine.evaluation import metrics
 from workbench.engine.evaluation.intervals import FEW
 from workbench.engine.evaluation.rows import ResultRow
-from workbench.engine.evaluation.suggestions import Suggestion, suggest
-from workbench.engine.guardrails.settings import GuardrailSettings
+from workbench.engine.evaluation.suggestions import ROUNDS, Suggestion, suggest
+from workbench.engine.guardrails.settings import GuardrailSettings, Stage
 
 FORMAT = 1
 RECALL_TARGET = 0.95
@@ -36,9 +37,11 @@ class CheckRows:
         self.labelled = 0
         self.labelled_yes = 0
         self.models: dict[str, int] = {}
+        self.count = 0
 
     def add(self, row: ResultRow) -> None:
         """Take one row in."""
+        self.count += 1
         if row.model is not None:
             self.models[row.model] = self.models.get(row.model, 0) + 1
         if row.status == "refused":
@@ -63,7 +66,8 @@ class CheckReport:
 
     `n` counts the labelled cases, `positives` those labelled yes, `scored` those that have a probability;
     all rates are over the scored ones. `errors` counts failed and broken answers, absent ones included.
-    `models` maps the versions that answered to their number of rows.
+    `models` maps the versions that answered to their number of rows; `stale` counts the rows of versions other
+    than the one that answers now.
     """
 
     check: str
@@ -85,6 +89,7 @@ class CheckReport:
     suggestions: tuple[Suggestion, ...] = ()
     models: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    stale: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the shape that `prompt-workbench evaluate --json` prints for a check."""
@@ -114,17 +119,19 @@ class CheckReport:
             "confusion": c.to_json(),
             "suggestions": [suggestion.to_json() for suggestion in self.suggestions],
             "models": dict(self.models),
+            "stale": self.stale,
             "warnings": list(self.warnings),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """The figures of all checks. `union_fpr` is the share of all-good cases that any check flags."""
+    """The figures of all checks. `union_fpr` is the share of the `good` (all-no) cases that any check flags."""
 
     model: str | None
     checks: Mapping[str, CheckReport]
     union_fpr: float | None = None
+    good: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the shape that `prompt-workbench evaluate --json` prints."""
@@ -156,60 +163,101 @@ def _shown(value: float | None) -> str:
 
 
 class Evaluation:
-    """Gathers rows while they come and makes the report at any time."""
+    """Gathers rows while they come and makes the report at any time.
+
+    Holds nine bytes per labelled row and no case. The rows of one case must come together, as a run gives
+    them: whether any check flags a good case is told when the next case begins.
+    """
 
     def __init__(self, settings: GuardrailSettings) -> None:
         self.settings = settings
         self.rows: dict[str, CheckRows] = {check.name: CheckRows() for check in settings.checks}
-        # Per case with only "no" labels: whether any check flagged it at its threshold.
-        self._good: dict[str, bool] = {}
-        self._bad: set[str] = set()
+        self.cases = 0
+        self._thresholds = {check.name: settings.threshold_of(check) for check in settings.checks}
+        self._good = self._good_flagged = 0
+        self._case: str | None = None
+        self._labels: set[bool] = set()
+        self._flagged = False
 
     def add(self, row: ResultRow) -> None:
         """Take one row in; rows of checks that the settings do not have are passed over."""
         if row.check not in self.rows:
             return
+        if row.case != self._case:
+            self._good, self._good_flagged = self._good_cases()
+            self._case, self._labels, self._flagged = row.case, set(), False
+            self.cases += 1
         self.rows[row.check].add(row)
         if row.label is True:
-            self._bad.add(row.case)
+            self._labels.add(True)
         elif row.label is False and row.probability is not None:
-            flagged = row.probability >= self._threshold(row.check)
-            self._good[row.case] = self._good.get(row.case, False) or flagged
+            self._labels.add(False)
+            self._flagged |= row.probability >= self._thresholds[row.check]
 
-    def _threshold(self, name: str) -> float:
-        for check in self.settings.checks:
-            if check.name == name:
-                return self.settings.threshold_of(check)
-        raise KeyError(name)
+    def _good_cases(self) -> tuple[int, int]:
+        """Return how many cases have "no" labels only, and how many of them any check flagged."""
+        good = self._labels == {False}
+        return self._good + good, self._good_flagged + (good and self._flagged)
 
-    def report(self, *, suggestions: bool = True) -> EvaluationReport:
-        """Return the figures at the present thresholds."""
+    def report(self, *, suggestions: bool = True, version_now: str | None = None) -> EvaluationReport:
+        """Return the figures at the present thresholds; rows of versions other than `version_now` are stale."""
         checks = {
-            name: report_check(name, rows, self._threshold(name), suggestions=suggestions)
+            name: report_check(
+                name, rows, self._thresholds[name], suggestions=suggestions, version_now=version_now
+            )
             for name, rows in self.rows.items()
         }
-        good = [flagged for case, flagged in self._good.items() if case not in self._bad]
+        good, flagged = self._good_cases()
         versions = {model for report in checks.values() for model in report.models}
         model = ", ".join(sorted(versions)) or None
-        return EvaluationReport(model, checks, sum(good) / len(good) if good else None)
+        return EvaluationReport(model, checks, flagged / good if good else None, good)
+
+
+def joined(reports: Mapping[Stage, EvaluationReport]) -> EvaluationReport:
+    """Return the reports of both stages as one; a check whose name occurs twice is called `NAME (output)`."""
+    checks: dict[str, CheckReport] = {}
+    for stage, report in reports.items():
+        for name, check in report.checks.items():
+            checks[f"{name} ({stage})" if name in checks else name] = check
+    models = sorted({model for check in checks.values() for model in check.models})
+    good = sum(report.good for report in reports.values())
+    flagged = sum(round((report.union_fpr or 0.0) * report.good) for report in reports.values())
+    return EvaluationReport(", ".join(models) or None, checks, flagged / good if good else None, good)
 
 
 def evaluate_rows(
     rows: Iterable[ResultRow], settings: GuardrailSettings, *, suggestions: bool = True
 ) -> EvaluationReport:
-    """Return the report over `rows` at the thresholds of `settings`. No model is asked."""
+    """Return the report over `rows`, in any order, at the thresholds of `settings`. No model is asked."""
     evaluation = Evaluation(settings)
+    by_case: dict[str, list[ResultRow]] = {}
     for row in rows:
+        by_case.setdefault(row.case, []).append(row)
+    for row in itertools.chain.from_iterable(by_case.values()):
         evaluation.add(row)
     return evaluation.report(suggestions=suggestions)
 
 
-def report_check(name: str, rows: CheckRows, threshold: float, *, suggestions: bool = True) -> CheckReport:
-    """Return the figures of one check at `threshold`."""
+def report_check(
+    name: str,
+    rows: CheckRows,
+    threshold: float,
+    *,
+    suggestions: bool = True,
+    version_now: str | None = None,
+) -> CheckReport:
+    """Return the figures of one check at `threshold`; rows of versions other than `version_now` are stale."""
     import numpy as np
+
+    stale = 0
+    if version_now is not None:
+        stale = sum(count for model, count in rows.models.items() if model != version_now)
 
     p = np.frombuffer(rows.p, dtype=np.float64) if rows.p else np.empty(0)
     y = np.frombuffer(rows.y, dtype=np.int8).astype(np.bool_) if rows.y else np.empty(0, dtype=np.bool_)
+    # Rows come in the order in which calls end; sums and draws must not depend on it.
+    order = np.lexsort((y, p))
+    p, y = p[order], y[order]
     return CheckReport(
         name,
         rows.labelled,
@@ -230,6 +278,7 @@ def report_check(name: str, rows: CheckRows, threshold: float, *, suggestions: b
         _suggestions(p, y, threshold) if suggestions else (),
         dict(rows.models),
         tuple(_warnings(rows, p, y)),
+        stale,
     )
 
 
@@ -238,7 +287,7 @@ def _suggestions(p: Any, y: Any, threshold: float) -> tuple[Suggestion, ...]:
     ratio = (1 - threshold) / threshold if 0 < threshold < 1 else 1.0
     ratio = ratio if math.isfinite(ratio) else 1.0
     # Bootstrapping a million cases two hundred times tells nothing more than twenty times.
-    rounds = 200 if len(p) <= 20_000 else 20
+    rounds = ROUNDS if len(p) <= 20_000 else 20
     return (
         suggest(p, y, "recall", RECALL_TARGET, rounds=rounds),
         suggest(p, y, "fpr", FPR_TARGET, rounds=rounds),

@@ -14,6 +14,11 @@ from workbench.engine.evaluation.cases import Case
 from workbench.engine.guardrails.results import CheckResult, Status
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
 
+REWORDED = "the text or the wording of the check changed"
+FAILED = "the call failed"
+OTHER_MODEL = "another model was asked"
+OTHER_VERSION = "another version of the model answered"
+
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
@@ -21,7 +26,8 @@ class ResultRow:
 
     `probability` is `None` for what was refused, not answered or broken; such rows are kept and counted.
     `label` is `None` where the case has none for this check. `model` is the version that answered. `asked`
-    is a hash of the text and the wording, by which a result is known to be of the present question.
+    is a hash of the text and the wording, by which a result is known to be of the present question; `source`
+    is a hash of the provider, name and address of the model, known even where its version is not.
     """
 
     case: str
@@ -34,6 +40,7 @@ class ResultRow:
     elapsed_ms: float
     asked: str = ""
     detail: str | None = None
+    source: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the shape of a line of `evaluate --results`."""
@@ -48,6 +55,8 @@ class ResultRow:
             "elapsed_ms": self.elapsed_ms,
             "asked": self.asked,
         }
+        if self.source:
+            data["source"] = self.source
         if self.detail is not None and self.probability is None:
             data["detail"] = self.detail
         return data
@@ -81,6 +90,7 @@ class ResultRow:
                 float(data.get("elapsed_ms") or 0.0),
                 str(data.get("asked") or ""),
                 data.get("detail"),
+                str(data.get("source") or ""),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"the row is not of the form expected: {error!r}") from error
@@ -105,7 +115,12 @@ def asked_hash(case: Case, check: CheckSettings) -> str:
 
 
 def row_of(
-    case: Case, check: CheckSettings, result: CheckResult, model: str | None, elapsed_ms: float
+    case: Case,
+    check: CheckSettings,
+    result: CheckResult,
+    model: str | None,
+    elapsed_ms: float,
+    source: str = "",
 ) -> ResultRow:
     """Return the row for a result of a guardrail."""
     return ResultRow(
@@ -119,6 +134,7 @@ def row_of(
         round(elapsed_ms, 3),
         asked_hash(case, check),
         result.detail,
+        source,
     )
 
 
@@ -208,14 +224,32 @@ class ResultsFile:
             return
 
 
-def usable(row: ResultRow | None, case: Case, check: CheckSettings, model_version: str | None) -> bool:
+def usable(
+    row: ResultRow | None, case: Case, check: CheckSettings, model_version: str | None, source: str = ""
+) -> bool:
     """Tell whether a stored row answers the present question, so that nothing is asked twice.
 
-    `model_version` is the version that would answer now; `None` where only an answer can tell.
+    `model_version` is the version that would answer now, `None` where only an answer can tell; `source` is
+    the model that would be asked, empty where it does not matter.
     """
-    if row is None or not row.settled or row.asked != asked_hash(case, check):
-        return False
-    return model_version is None or row.model == model_version
+    return row is not None and stale_reason(row, case, check, model_version, source) is None
+
+
+def stale_reason(
+    row: ResultRow, case: Case, check: CheckSettings, model_version: str | None, source: str = ""
+) -> str | None:
+    """Return why a stored row does not answer the present question, `None` where it does."""
+    if row.asked != asked_hash(case, check):
+        return REWORDED
+    if not row.settled:
+        return FAILED
+    if source and row.source and row.source != source:
+        return OTHER_MODEL
+    # A blank text has no version: no model was asked.
+    unasked = row.model is None and row.probability is None
+    if model_version is not None and row.model != model_version and not unasked:
+        return OTHER_VERSION
+    return None
 
 
 def applied(row: ResultRow, case: Case, settings: GuardrailSettings, check: CheckSettings) -> ResultRow:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hashlib
+import json
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.engine.decisions import DecisionError
+from workbench.engine.decisions import DecisionError, ModelInfo
 from workbench.engine.evaluation.cases import Case
-from workbench.engine.evaluation.rows import ResultRow, ResultsFile, applied, asked_hash, row_of, usable
+from workbench.engine.evaluation.rows import (
+    ResultRow,
+    ResultsFile,
+    applied,
+    asked_hash,
+    row_of,
+    stale_reason,
+)
+from workbench.engine.evaluation.stored_rows import StoredRows
 from workbench.engine.guardrails.guardrail import guardrail_from_settings
+from workbench.engine.guardrails.results import Status
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings, Stage
 
 GIVE_UP_AFTER = 5
@@ -20,6 +33,36 @@ GIVE_UP_AFTER = 5
 
 _HOPELESS = ("configuration", "unavailable")
 _OF_THE_MODEL = ("connect", "timeout", "crashed")
+
+MOST_STALE = 1000
+"""Stale rows that a run names one by one; it counts all of them."""
+BLANK = "the text is blank: it passes without a question to the model"
+_KEPT_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class StaleRow:
+    """A stored row that does not answer the present question, and why."""
+
+    case: str
+    check: str
+    reason: str
+    model: str | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """Cases that miss the same checks, with the rows that they have already.
+
+    `complete` holds the rows of `settled` cases that miss nothing; `last` is true where no case follows.
+    """
+
+    checks: tuple[CheckSettings, ...] = ()
+    cases: list[Case] = field(default_factory=list)
+    kept: list[list[ResultRow]] = field(default_factory=list)
+    complete: list[ResultRow] = field(default_factory=list)
+    settled: int = 0
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +85,17 @@ class EvaluationRun:
     """One pass of a guardrail's checks over cases.
 
     Iterate over `rows()`; rows come case by case, in the order in which the calls end. With a `results` file,
-    rows already in it that answer the present text and wording (and model version, where it is known) are
-    taken from there, and every new row is written at once, so that a run that was stopped or killed goes on
-    where it ended. Memory does not grow with the number of cases, apart from the rows taken over.
+    rows already in it that answer the present text and wording (and come from the same model, and from the
+    same version where it is known beforehand) are taken from there, and every new row is written at once, so
+    that a run that was stopped or killed goes on where it ended. No row is held; of a results file about 30
+    bytes a case are (see `StoredRows`).
 
-    `rate` limits the calls per second, `concurrency` the calls at the same time. `stop()` lets the calls
-    under way end and then ends the run.
+    `rate` limits the calls per second, `concurrency` the calls at the same time. `model_version` is the
+    version that answers, where the caller knows better than the model. `stop()` lets the calls under way end
+    and then ends the run.
     """
+
+    batch_size = 1
 
     def __init__(
         self,
@@ -72,8 +119,12 @@ class EvaluationRun:
         self.model = model
         self.stage = stage
         self.model_version = model_version
+        self.info: ModelInfo | None = None
+        self.stale: list[StaleRow] = []
+        self.stale_counts: Counter[str] = Counter()
         self._cases = cases
         self._results = ResultsFile(results) if results is not None else None
+        self._stored: StoredRows | None = None
         self._concurrency = concurrency
         self._rate = rate
         self._total = total if total is not None else _length(cases, stage)
@@ -82,9 +133,10 @@ class EvaluationRun:
         self._failures = 0
         self._next_start = 0.0
         self._asked = self._kept = self._failed = 0
-        self._going_on = False
         self._latest: tuple[tuple[str, ...], Any] | None = None
-        self._fresh: set[tuple[str, str]] = set()
+        self._held: tuple[Case, list[ResultRow], tuple[CheckSettings, ...]] | None = None
+        self._source = ""
+        self._answering: str | None = None
 
     def stop(self) -> None:
         """Start no more calls; what is under way is still waited for and kept."""
@@ -93,7 +145,17 @@ class EvaluationRun:
     @property
     def problems(self) -> list[str]:
         """What could not be read of an existing results file."""
-        return self._results.problems if self._results is not None else []
+        return self._stored.problems if self._stored is not None else []
+
+    @property
+    def version_now(self) -> str | None:
+        """The version that answered last in this run, else the one known beforehand; rows of others are stale."""
+        return self._answering or self.model_version
+
+    @property
+    def asked(self) -> int:
+        """How many cases needed a call."""
+        return self._asked
 
     async def rows(self) -> AsyncIterator[ResultRow]:
         """Give the rows of all cases of the stage.
@@ -102,77 +164,155 @@ class EvaluationRun:
             DecisionError: where the model cannot be used at all, or fails for every case in a row. What was
                 found until then is in the results file.
             ValueError: where the settings do not make a guardrail.
+            OSError: where the results file cannot be read or written.
         """
         guardrail_from_settings(self.settings, self.model, self.stage)
-        stored = self._results.read() if self._results is not None else {}
-        self._going_on = bool(stored)
-        seen: set[tuple[str, str]] | None = set() if stored else None
         self._started = time.perf_counter()
+        await self._prepare()
         pending: set[asyncio.Task[list[ResultRow]]] = set()
-        source = self._source()
+        sizes: dict[asyncio.Task[list[ResultRow]], int] = {}
+        source = (case for case in self._cases if case.stage == self.stage)
+        last = False
         try:
-            while True:
-                while not self._stopped and len(pending) < self._concurrency:
-                    case = next(source, None)
-                    if case is None:
-                        break
-                    kept, missing = self._split(case, stored)
-                    if seen is not None:
-                        seen.update((case.id, check.name) for check in self.settings.checks)
-                        stored.update({(row.case, row.check): row for row in kept})
-                    if not missing:
-                        self._kept += 1
-                        for row in kept:
+            async with self._opened():
+                while True:
+                    while not (last or self._stopped) and len(pending) < self._concurrent_batches():
+                        batch = self._next_batch(source)
+                        last = batch.last
+                        for row in batch.complete:
                             yield row
+                        if batch.settled:
+                            self._kept += batch.settled
+                            self._report()
+                            await asyncio.sleep(0)  # rows that are only read must not lock others out
+                        if batch.cases:
+                            task = asyncio.ensure_future(self._ask_batch(batch))
+                            pending.add(task)
+                            sizes[task] = len(batch.cases)
+                    if not pending:
+                        break
+                    finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                    for task in finished:
+                        for row in task.result():
+                            yield row
+                        self._asked += sizes.pop(task)
                         self._report()
-                        continue
-                    pending.add(asyncio.ensure_future(self._ask(case, missing, kept)))
-                if not pending:
-                    if seen is not None and not self._stopped:
-                        self._tidy(stored, seen)
-                    return
-                finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                for task in finished:
-                    for row in task.result():
-                        yield row
-                    self._asked += 1
-                    self._report()
+            if last and self._stored is not None:
+                self._close_results()
+                self._stored.tidy()
         finally:
             for task in pending:
                 task.cancel()
             if pending:
                 await asyncio.gather(*pending, return_exceptions=True)
-            if self._results is not None:
-                self._results.close()
+            self._close_results()
+            if self._stored is not None:
+                self._stored.close()
 
     async def collect(self) -> list[ResultRow]:
         """Return all rows at once."""
         return [row async for row in self.rows()]
 
-    def _tidy(self, stored: dict[tuple[str, str], ResultRow], seen: set[tuple[str, str]]) -> None:
-        """Leave one row per case and check in a results file that was gone on with, under the present labels."""
-        assert self._results is not None
-        self._results.close()
-        final = {**stored, **{k: row for k, row in self._results.read().items() if k in self._fresh}}
-        self._results.rewrite(row for key, row in final.items() if key in seen)
+    async def _prepare(self) -> None:
+        """Learn what the model says of itself, and where the rows of an earlier run lie."""
+        describe = getattr(self.model, "describe", None)
+        if describe is not None:
+            self.info = await describe()
+            self._source = model_source(self.info, self.model)
+            if self.model_version is None:
+                self.model_version = self.info.version
+        if self._results is not None:
+            self._stored = StoredRows(self._results.path)
+            await asyncio.to_thread(self._stored.scan)
 
-    def _source(self) -> Iterator[Case]:
-        return (case for case in self._cases if case.stage == self.stage)
+    @contextlib.asynccontextmanager
+    async def _opened(self) -> AsyncIterator[None]:
+        """Hold what a run needs while it asks; a run on this machine needs nothing."""
+        yield
 
-    def _split(
-        self, case: Case, stored: dict[tuple[str, str], ResultRow]
-    ) -> tuple[list[ResultRow], list[CheckSettings]]:
-        """Return the rows that a results file holds for `case`, and the checks that must be asked."""
-        kept, missing = [], []
-        for check in self.settings.checks:
-            row = stored.get((case.id, check.name))
-            if row is not None and usable(row, case, check, self.model_version):
-                kept.append(applied(row, case, self.settings, check))
+    def _concurrent_batches(self) -> int:
+        return self._concurrency
+
+    def _close_results(self) -> None:
+        if self._results is not None:
+            self._results.close()
+
+    def _next_batch(self, source: Iterator[Case]) -> Batch:
+        """Return the next cases to ask for, and what was found on the way to them."""
+        batch = Batch()
+        while len(batch.cases) < self.batch_size and batch.settled < _KEPT_AT_ONCE:
+            if self._held is not None:
+                (case, kept, missing), self._held = self._held, None
             else:
-                missing.append(check)
-        return kept, missing
+                following = next(source, None)
+                if following is None:
+                    batch.last = True
+                    break
+                case, (kept, missing) = following, self._split(following)
+            if not missing:
+                batch.complete += kept
+                batch.settled += 1
+                continue
+            if batch.cases and batch.checks != missing:
+                self._held = case, kept, missing
+                break
+            batch.checks = missing
+            batch.cases.append(case)
+            batch.kept.append(kept)
+        return batch
 
-    async def _ask(self, case: Case, checks: list[CheckSettings], kept: list[ResultRow]) -> list[ResultRow]:
+    def _split(self, case: Case) -> tuple[list[ResultRow], tuple[CheckSettings, ...]]:
+        """Return the rows that a results file holds for `case`, and the checks that must be asked."""
+        if not self._stored:
+            return [], self.settings.checks
+        found = self._stored.of_case(case.id)
+        kept: list[ResultRow] = []
+        missing: list[CheckSettings] = []
+        for check in self.settings.checks:
+            row = self._stored_row(case, check, found)
+            if row is None:
+                missing.append(check)
+            else:
+                kept.append(row)
+        return kept, tuple(missing)
+
+    def _stored_row(self, case: Case, check: CheckSettings, found: Sequence[Any]) -> ResultRow | None:
+        """Return the row that answers `check`, under the present label; the others of the check are dropped."""
+        assert self._stored is not None
+        assert self._results is not None
+        mine = [(place, row) for place, row in found if row.check == check.name]
+        best: ResultRow | None = None
+        reason = None
+        for place, row in reversed(mine):
+            why = stale_reason(row, case, check, self.model_version, self._source)
+            reason = reason or why
+            if best is None and why is None:
+                best = applied(row, case, self.settings, check)
+                if best == row:
+                    self._stored.keep(place)
+                    continue
+                self._results.append([best])
+            self._stored.drop(place)
+        if best is None and mine and reason is not None:
+            self.stale_counts[reason] += 1
+            if len(self.stale) < MOST_STALE:
+                self.stale.append(StaleRow(case.id, check.name, reason, mine[-1][1].model))
+        return best
+
+    async def _ask_batch(self, batch: Batch) -> list[ResultRow]:
+        """Ask for the one case of a batch and store the answers."""
+        [case], [kept] = batch.cases, batch.kept
+        fresh = await self._ask(case, batch.checks)
+        self._store(fresh)
+        return [*kept, *fresh]
+
+    def _store(self, fresh: Sequence[ResultRow]) -> None:
+        for row in fresh:
+            self._answering = row.model or self._answering
+        if self._results is not None:
+            self._results.append(fresh)
+
+    async def _ask(self, case: Case, checks: Sequence[CheckSettings]) -> list[ResultRow]:
         await self._wait_for_turn()
         started = time.perf_counter()
         guardrail = self._guardrail(checks)
@@ -182,24 +322,18 @@ class EvaluationRun:
             else:
                 result = await guardrail.validate(case.text, case.user_message)
         except DecisionError as error:
-            fresh = self._failed_rows(case, checks, error, started)
-        else:
-            self._failures = 0
-            elapsed = (time.perf_counter() - started) * 1000
-            by_name = {check.name: check for check in result.checks}
-            fresh = [
-                row_of(case, check, by_name[check.name], result.model_version, elapsed)
-                if check.name in by_name
-                else self._blank_row(case, check)
-                for check in checks
-            ]
-        if self._results is not None:
-            self._results.append(fresh)
-            if self._going_on:
-                self._fresh.update((row.case, row.check) for row in fresh)
-        return [*kept, *fresh]
+            return self._failed_rows(case, checks, error, started)
+        self._failures = 0
+        elapsed = (time.perf_counter() - started) * 1000
+        by_name = {check.name: check for check in result.checks}
+        return [
+            row_of(case, check, by_name[check.name], result.model_version, elapsed, self._source)
+            if check.name in by_name
+            else self._row_without_number(case, check, "no_answer", BLANK)
+            for check in checks
+        ]
 
-    def _guardrail(self, checks: list[CheckSettings]) -> Any:
+    def _guardrail(self, checks: Sequence[CheckSettings]) -> Any:
         """Return the guardrail of these checks; cases mostly need the same ones, so it is kept."""
         names = tuple(check.name for check in checks)
         if self._latest is None or self._latest[0] != names:
@@ -208,7 +342,7 @@ class EvaluationRun:
         return self._latest[1]
 
     def _failed_rows(
-        self, case: Case, checks: list[CheckSettings], error: DecisionError, started: float
+        self, case: Case, checks: Sequence[CheckSettings], error: DecisionError, started: float
     ) -> list[ResultRow]:
         """Return rows that say what went wrong, or raise where going on has no sense."""
         if error.kind in _HOPELESS and self.model.__class__.__name__ != "RecordedDecisionModel":
@@ -219,35 +353,23 @@ class EvaluationRun:
             if self._failures >= GIVE_UP_AFTER:
                 raise error
         elapsed = round((time.perf_counter() - started) * 1000, 3)
-        return [
-            ResultRow(
-                case.id,
-                check.name,
-                None,
-                "error",
-                case.labels.get(check.name),
-                self.settings.threshold_of(check),
-                None,
-                elapsed,
-                asked_hash(case, check),
-                str(error),
-            )
-            for check in checks
-        ]
+        return [self._row_without_number(case, check, "error", str(error), elapsed) for check in checks]
 
-    def _blank_row(self, case: Case, check: CheckSettings) -> ResultRow:
-        """Return the row of a blank text, which passes without a call and has no probability."""
+    def _row_without_number(
+        self, case: Case, check: CheckSettings, status: Status, detail: str, elapsed_ms: float = 0.0
+    ) -> ResultRow:
         return ResultRow(
             case.id,
             check.name,
             None,
-            "no_answer",
+            status,
             case.labels.get(check.name),
             self.settings.threshold_of(check),
             None,
-            0.0,
+            elapsed_ms,
             asked_hash(case, check),
-            "the text is blank: it passes without a question to the model",
+            detail,
+            self._source,
         )
 
     async def _wait_for_turn(self) -> None:
@@ -270,6 +392,12 @@ class EvaluationRun:
         self._on_progress(
             Progress(done, self._total, self._asked, self._kept, self._failed, elapsed, remaining)
         )
+
+
+def model_source(info: ModelInfo, model: Any) -> str:
+    """Return the hash of provider, name and address by which stored rows know who was asked; see `ResultRow`."""
+    parts = [info.provider, info.name, getattr(model, "url", None)]
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:12]
 
 
 def _length(cases: Iterable[Case], stage: Stage) -> int | None:

@@ -91,9 +91,9 @@ def recall_threshold(p: Numbers, y: Numbers, target: float) -> float | None:
     curve = threshold_curve(p, y)
     if not curve.positives:
         return None
-    needed = _count(target, curve.positives, math.ceil)
-    reached = [t for t, tp in zip(curve.thresholds.tolist(), curve.tp.tolist(), strict=True) if tp >= needed]
-    return float(reached[-1]) if reached else None
+    # The counts fall as the threshold rises, so that those which reach the target come first.
+    reached = int((curve.tp >= _count(target, curve.positives, math.ceil)).sum())
+    return float(curve.thresholds[reached - 1]) if reached else None
 
 
 def fpr_threshold(p: Numbers, y: Numbers, target: float) -> float | None:
@@ -104,10 +104,9 @@ def fpr_threshold(p: Numbers, y: Numbers, target: float) -> float | None:
     curve = threshold_curve(p, y)
     if not curve.negatives:
         return None
-    allowed = _count(target, curve.negatives, math.floor)
-    for threshold, fp in zip(curve.thresholds.tolist(), curve.fp.tolist(), strict=True):
-        if fp <= allowed:
-            return float(threshold)
+    too_many = int((curve.fp > _count(target, curve.negatives, math.floor)).sum())
+    if too_many < len(curve.thresholds):
+        return float(curve.thresholds[too_many])
     above = math.nextafter(float(curve.thresholds[-1]), math.inf)
     return above if above <= 1 else None
 

@@ -114,6 +114,21 @@ class CaseFile:
         return _Row(line, case, {k: v for k, v in document.value.items() if k not in _KEYS})
 
 
+def read_case_line(line: str, number: int, file: str) -> tuple[Case | None, list[Diagnostic]]:
+    """Return the case in one line of a file of cases, for files too long to be held; `None` where there is none.
+
+    Offsets count from the line's own beginning. Ids that occur twice are the caller's to find.
+    """
+    body = line.rstrip("\r\n")
+    if not body.strip():
+        return None, []
+    document = parse_json(body, file=file)
+    reader = _RowReader(document, file, number, 0)
+    found = reader.syntax() if document.diagnostics else []
+    case = reader.case() if document.ok else None
+    return case, found + reader.problems
+
+
 class _RowReader:
     """Turns one parsed row into a case and says what is wrong with it, at its line."""
 

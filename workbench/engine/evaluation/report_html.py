@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -22,11 +22,17 @@ _SIZE, _EDGE = 240, 30
 
 
 def html_report(
-    report: EvaluationReport, rows: Mapping[str, CheckRows], *, title: str = "Evaluation", when: str = ""
+    report: EvaluationReport,
+    rows: Mapping[str, CheckRows],
+    *,
+    title: str = "Evaluation",
+    when: str = "",
+    notes: Iterable[str] = (),
 ) -> str:
     """Return the report as one HTML document; `rows` are the labelled results behind it (see `Evaluation.rows`).
 
-    Holds no texts of cases, only figures. `when` is a date to show, as the caller wants it written.
+    Holds no texts of cases, only figures. `when` is a date to show, as the caller wants it written; `notes` are
+    sentences about the whole, such as what is stale.
     """
     sections = [_section(check, rows[name]) for name, check in report.checks.items() if name in rows]
     model = escape(report.model or "unknown model")
@@ -35,7 +41,8 @@ def html_report(
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{_STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n<p>{model}{date}</p>\n"
-        f"{_overview(report)}\n<p>Good cases that at least one check flags: {union}</p>\n"
+        + "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
+        + f"{_overview(report)}\n<p>Good cases that at least one check flags: {union}</p>\n"
         + "\n".join(sections)
         + "\n</body></html>\n"
     )
