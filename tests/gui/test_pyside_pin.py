@@ -27,8 +27,15 @@ print(sys.getrefcount(None) - before)
 def test_calls_that_return_nothing_keep_their_references_to_none() -> None:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", _SCRIPT],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     # From Python 3.12 on None is immortal and its count stands still, which is as good.
     assert done.returncode == 0, f"the process died with {done.returncode}: {done.stderr}"
-    assert abs(int(done.stdout)) < TOLERANCE, f"{CALLS} calls changed the count of None by {done.stdout.strip()}"
+    assert abs(int(done.stdout)) < TOLERANCE, (
+        f"{CALLS} calls changed the count of None by {done.stdout.strip()}"
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from workbench.engine.evaluation import Evaluation, ResultRow
-from workbench.engine.evaluation.report_html import html_report
+from workbench.engine.evaluation.html_report import html_report
 from workbench.engine.guardrails import CheckSettings, GuardrailSettings
 
 NAME = 'a<script>alert("x")</script>'

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.engine.evaluation.csv_cases import ColumnMapping, csv_header, guess_mapping, read_csv_cases
     from workbench.engine.evaluation.fitting import fit_on_cases, stale_checks
     from workbench.engine.evaluation.held_out import CrossValidatedModel, open_for_evaluation
-    from workbench.engine.evaluation.report_html import html_report
+    from workbench.engine.evaluation.html_report import html_report
     from workbench.engine.evaluation.report import (
         CheckReport,
         CheckRows,
