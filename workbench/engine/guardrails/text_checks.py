@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from workbench.engine.decisions import Answer, BadAnswer, YesNoAnswer
+from workbench.engine.patterns import compile_pattern
 
 PATTERN_TIMEOUT = 0.25
 """Seconds that one pattern may take on one text; then the check is an error, and the text does not pass."""
@@ -52,7 +53,7 @@ class PatternCheck:
         import regex
 
         try:
-            return regex.compile(self.pattern, regex.IGNORECASE if self.ignore_case else 0)
+            return compile_pattern(self.pattern, regex.IGNORECASE if self.ignore_case else 0)
         except regex.error as error:
             raise ValueError(f"the pattern {self.pattern!r} is no regular expression: {error}") from error
 

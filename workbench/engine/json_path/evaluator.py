@@ -28,6 +28,7 @@ from workbench.engine.json_path.tree import (
     Selector,
     Slice,
 )
+from workbench.engine.patterns import compile_pattern
 
 __all__ = ["REGEX_SECONDS", "Node", "Trail", "evaluate", "same_json"]
 
@@ -182,7 +183,7 @@ def _compiled(pattern: str) -> Any:
     import regex
 
     try:
-        return regex.compile(pattern)
+        return compile_pattern(pattern)
     except regex.error:
         return None
 

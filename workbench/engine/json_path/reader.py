@@ -31,6 +31,7 @@ from workbench.engine.json_path.tree import (
     Slice,
     Wildcard,
 )
+from workbench.engine.patterns import compile_pattern
 from workbench.engine.text import nearest, shorten
 
 __all__ = ["read_path"]
@@ -484,7 +485,7 @@ class _Reader:
         import regex
 
         try:
-            regex.compile(pattern)
+            compile_pattern(pattern)
         except regex.error as error:
             self.fail(f"The pattern is not a regular expression: {error}.", start, self.at)
         return RegexTest(left, pattern, start, self.at)

@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Final
 
+from workbench.engine.patterns import compile_pattern
+
 __all__ = [
     "PATTERN_SECONDS",
     "PatternError",
@@ -106,7 +108,7 @@ def check_pattern(pattern: str) -> Any:
     import regex
 
     try:
-        return regex.compile(_Translator(pattern).whole(), regex.VERSION0)
+        return compile_pattern(_Translator(pattern).whole(), regex.VERSION0)
     except regex.error as error:
         raise PatternError(error.msg, min(error.pos or 0, len(pattern))) from None
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import dumps
+from workbench.engine.patterns import compile_pattern
 from workbench.engine.text import nearest, shorten
 from workbench.engine.translation.json_values import json_equal, json_type
 from workbench.engine.translation.results import Failure, Success
@@ -32,44 +33,50 @@ def check_rules(rules: Sequence[Rule]) -> list[Diagnostic]:
     """Return what is wrong with the rules themselves: path, operator, and the type of the other side."""
     found = []
     for index, rule in enumerate(rules):
-        problem = _rule_problem(rule)
+        problem = rule_problem(rule)
         if problem is not None:
-            message, hint = problem
+            _, message, hint = problem
             found.append(Diagnostic("error", "rule", f"Rule {index + 1}: {message}", hint=hint))
     return found
 
 
-def _rule_problem(rule: Rule) -> tuple[str, str | None] | None:
+def rule_problem(rule: Rule) -> tuple[Literal["path", "op", "value"], str, str | None] | None:
+    """Return which part of `rule` is wrong, in what way, and a hint; `None` for a sound rule."""
     from workbench.engine.json_path import JsonPathError, compile_path
 
     try:
         compile_path(rule.path)
     except JsonPathError as error:
-        return f"the path {rule.path!r} is not a JSONPath: {error}", None
+        return "path", f"the path {rule.path!r} is not a JSONPath: {error}", None
     if rule.op not in OPERATORS:
         close = nearest(rule.op, OPERATORS)
         hint = f"Did you mean {close!r}?" if close else f"Operators are {', '.join(OPERATORS)}."
-        return f"the operator {rule.op!r} is unknown.", hint
+        return "op", f"the operator {rule.op!r} is unknown.", hint
+    wrong = _value_problem(rule)
+    return None if wrong is None else ("value", wrong, None)
+
+
+def _value_problem(rule: Rule) -> str | None:
     if rule.op in ("<", "<=", ">", ">=") and json_type(rule.value) not in ("number", "string"):
-        return f"{rule.op} compares with a number or a text, not with {_shown(rule.value)}.", None
+        return f"{rule.op} compares with a number or a text, not with {_shown(rule.value)}."
     if rule.op in ("in", "not in") and not isinstance(rule.value, (list, tuple)):
-        return f"{rule.op!r} needs a list, not {_shown(rule.value)}.", None
+        return f"{rule.op!r} needs a list, not {_shown(rule.value)}."
     if rule.op == "exists" and not isinstance(rule.value, bool | None):
-        return f"'exists' takes true or false, not {_shown(rule.value)}.", None
+        return f"'exists' takes true or false, not {_shown(rule.value)}."
     if rule.op == "length" and _length_bounds(rule.value) is None:
-        return "'length' takes a whole number, or a table with min and max.", None
+        return "'length' takes a whole number, or a table with min and max."
     return _pattern_problem(rule) if rule.op == "matches" else None
 
 
-def _pattern_problem(rule: Rule) -> tuple[str, str | None] | None:
+def _pattern_problem(rule: Rule) -> str | None:
     import regex
 
     if not isinstance(rule.value, str):
-        return f"'matches' needs a pattern, not {_shown(rule.value)}.", None
+        return f"'matches' needs a pattern, not {_shown(rule.value)}."
     try:
-        regex.compile(rule.value)
+        compile_pattern(rule.value)
     except regex.error as error:
-        return f"the pattern {rule.value!r} is wrong: {error}.", None
+        return f"the pattern {shorten(rule.value, 80)!r} is wrong: {error}."
     return None
 
 
@@ -155,10 +162,8 @@ def _ordered(op: str, value: Any, other: Any) -> bool:
 
 
 def _matches(pattern: str, value: str) -> bool:
-    import regex
-
     try:
-        return regex.search(pattern, value, timeout=PATTERN_SECONDS) is not None
+        return compile_pattern(pattern).search(value, timeout=PATTERN_SECONDS) is not None
     except TimeoutError:
         return False
 
