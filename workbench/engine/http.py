@@ -29,7 +29,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from workbench import __version__
 from workbench.engine.json_text import JsonDocument, dumps, parse_json_bytes
 from workbench.engine.secrets import Secret, origin_of
-from workbench.engine.text import shorten
+from workbench.engine.text import one_line, shorten, visible
 
 if TYPE_CHECKING:
     import httpx
@@ -46,6 +46,9 @@ ERROR_BODY_CAP = 256 * 1024
 
 LONGEST_RETRY_AFTER = 60.0
 """Seconds of waiting that a server may ask for; above that its wish is not a time to wait but a refusal."""
+
+LONGEST_STREAM = 600.0
+"""Seconds that one streamed answer may take by default."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 _RAW_LIMIT = 200
@@ -196,7 +199,8 @@ class HttpClient:
     """Sends JSON to servers, for one model at a time.
 
     `attempt_timeout` (seconds) covers one attempt with its body, for a stream the time to its head and
-    between two pieces. `total_budget` (seconds) limits when a retry may begin: when the next one would begin
+    between two pieces; `stream_limit` (seconds) covers all of a stream, so that a server that sends a little
+    for ever is left in the end. `total_budget` (seconds) limits when a retry may begin: when the next one would begin
     later, the last real error is raised. `max_retries` counts the requests after the first. `body_cap` is
     in bytes. `retry_header` names the header in which a retry tells its number. `transport` replaces the
     network in tests; `clock`, `sleep` and `jitter` replace time.
@@ -208,6 +212,7 @@ class HttpClient:
         transport: Transport | None = None,
         total_budget: float = 30.0,
         attempt_timeout: float = 10.0,
+        stream_limit: float = LONGEST_STREAM,
         max_retries: int = 2,
         body_cap: int = BODY_CAP,
         clock: Callable[[], float] = time.monotonic,
@@ -217,6 +222,7 @@ class HttpClient:
     ) -> None:
         self.total_budget = total_budget
         self.attempt_timeout = attempt_timeout
+        self.stream_limit = stream_limit
         self.max_retries = max_retries
         self.body_cap = body_cap
         self._transport = transport
@@ -279,7 +285,7 @@ class HttpClient:
             exchange = replace(
                 call.exchange(), status=response.status_code, response_headers=_safe_headers(response)
             )
-            chunks = self._chunks(call, response, self.body_cap)
+            chunks = self._within(call, self._chunks(call, response, self.body_cap))
             yield LineStream(response.status_code, dict(response.headers), exchange, attempts, chunks)
         finally:
             await _close(response)
@@ -426,6 +432,9 @@ class HttpClient:
         with contextlib.suppress(HttpError):
             text = await self._head_of_body(call, response)
         said = server_message(status, call.scrub(text))
+        if 300 <= status < 400 and not text.strip() and response.headers.get("location"):
+            target = shorten(visible(redact_url(call.scrub(response.headers["location"]))), 200)
+            said = f"a redirect to {target}, which is not followed"
         error = HttpError(
             "status",
             f"{call.shown_url} answered with status {status}: {said}",
@@ -476,6 +485,24 @@ class HttpClient:
             raise self._timeout(call) from None
         except httpx.HTTPError as error:
             raise self._transport_error(call, error) from error
+
+    async def _within(self, call: _Call, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Give the pieces of a stream until its time is over, however busily they come."""
+        end = self._clock() + self.stream_limit
+        while True:
+            try:
+                async with asyncio.timeout(max(0.0, end - self._clock())):
+                    chunk = await anext(chunks, None)
+            except TimeoutError:
+                raise HttpError(
+                    "timeout",
+                    f"{call.shown_url} was still answering after {self.stream_limit:g} s and was stopped.",
+                    url=call.shown_url,
+                    exchange=call.exchange(),
+                ) from None
+            if chunk is None:
+                return
+            yield chunk
 
     # ---- errors ----
 
@@ -722,7 +749,7 @@ def _seconds(value: str | None) -> float | None:
 
 
 def server_message(status: int, text: str) -> str:
-    """Return what a server says in the body of an error, in at most a few lines.
+    """Return what a server says in the body of an error, in one line without control characters.
 
     Understood are texts, `error`, `error.message`, `message`, `detail`, `detail.message` and the lists of
     FastAPI; anything else is cut to 200 characters, and of an HTML page only its title is used.
@@ -735,7 +762,7 @@ def server_message(status: int, text: str) -> str:
     except (ValueError, RecursionError):
         return _cut_raw(stripped)
     said = _said(value)
-    return shorten(said.strip(), 1000) if said and said.strip() else _cut_raw(stripped)
+    return shorten(one_line(said), 1000) if said and said.strip() else _cut_raw(stripped)
 
 
 def _said(value: Any) -> str | None:
@@ -775,12 +802,17 @@ def _cut_raw(text: str) -> str:
     text = text.strip()
     if text[:200].lstrip("\ufeff").lower().startswith(("<!doctype", "<html", "<head", "<?xml")):
         title = _TITLE.search(text[:20000])
-        name = " ".join(title.group(1).split()) if title else ""
+        name = one_line(title.group(1)) if title else ""
         if name:
             return f"an HTML page titled “{shorten(name, 120)}”"
-        words = " ".join(re.sub(r"<[^<>]{0,2000}>", " ", text[:20000]).split())
+        words = one_line(re.sub(r"<[^<>]{0,2000}>", " ", text[:20000]))
         return f"an HTML page that says “{shorten(words, 120)}”" if words else "an HTML page"
-    return shorten(" ".join(text[:2000].split()), _RAW_LIMIT)
+    return shorten(one_line(text[:2000]), _RAW_LIMIT)
+
+
+def excerpt_of(text: str) -> str:
+    """Return what an answer said, fit for a message: at most 200 characters in one line; of a page, its title."""
+    return _cut_raw(text) if text.strip() else "nothing"
 
 
 def _why_no_json(text: str, document: JsonDocument) -> str:

@@ -134,6 +134,26 @@ def nearest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | 
     return found[0] if found else None
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """Return `text` with the characters that steer a terminal or a line's direction as escapes, such as `\\x1b`.
+
+    For messages that quote strangers: a server, a file, a name. Characters of `keep` stay as they are.
+    """
+    return _CONTROL.sub(lambda found: found[0] if found[0] in keep else _escaped(found[0]), text)
+
+
+def one_line(text: str) -> str:
+    """Return `text` in one line: white space as single blanks, other control characters as escapes."""
+    return visible(" ".join(text.split()))
+
+
+def _escaped(character: str) -> str:
+    return ascii(character)[1:-1]
+
+
 def shorten(text: str, limit: int = 80) -> str:
     """Return `text` cut to at most `limit` characters, with an ellipsis where something was left out."""
     return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"

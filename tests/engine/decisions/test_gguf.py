@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,10 @@ def test_a_missing_file_is_a_reason(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_small_chat_model_answers_each_check_with_bounds_and_the_same_twice() -> None:
-    pytest.importorskip("xllamacpp")
+    if (
+        importlib.util.find_spec("xllamacpp") is None
+    ):  # looked up only: workers import it, and tests watch that
+        pytest.skip("xllamacpp is not installed")
     if small_model() is None:
         pytest.skip("the weights of the small model are not installed")
     model = open_decision_model(ModelSettings("d", "gguf", options={"timeout": 200, "min_mass": 0.0}))

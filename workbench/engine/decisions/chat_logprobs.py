@@ -193,7 +193,7 @@ class ChatLogprobsDecisionModel(HttpDecisionModel):
         reply = await self.post(chat_body(request, name, self.settings.model, self.settings.options))
         value = reply.json.value
         if not isinstance(value, dict):
-            raise DecisionError("the reply is not an object", kind="envelope", url=self.url)
+            raise self.unsound(DecisionError("the reply is not an object", kind="envelope"), reply)
         answer = answer_of(name, value, yes=self.yes, no=self.no, min_mass=self.min_mass)
         return DecisionResponse(
             {name: answer},

@@ -61,7 +61,7 @@ class GgufDecisionModel(DecisionModel):
         Raises:
             DecisionError: of kind `unavailable`, where the runtime or the file is missing.
         """
-        from workbench.engine.decisions.opening import resolve
+        from workbench.engine.decisions.opening import resolve, text_option
 
         if importlib.util.find_spec("xllamacpp") is None:
             raise DecisionError(
@@ -69,8 +69,8 @@ class GgufDecisionModel(DecisionModel):
                 kind="unavailable",
                 hint="install the extra: pip install 'prompt-workbench[local]'",
             )
-        given = settings.options.get("path")
-        path = resolve(str(given), root) if given else small_model()
+        given = text_option(settings, "path")
+        path = resolve(given, root) if given else small_model()
         if path is None:
             raise DecisionError(
                 f"the model '{settings.name}' names no file, and the small model is not installed",

@@ -128,6 +128,20 @@ class HttpDecisionModel(DecisionModel):
         except HttpError as error:
             self._fail(error)
 
+    def unsound(self, error: DecisionError, reply: Any) -> DecisionError:
+        """Return `error`, which says what is wrong with a reply, with the address and what the reply said."""
+        from workbench.engine.http import excerpt_of
+
+        why = f"{error.message}. It said: {excerpt_of(reply.request.response_text)}"
+        return DecisionError(
+            f"{reply.request.url} gave no decision: {why}",
+            kind=error.kind,
+            status=reply.status,
+            url=reply.request.url,
+            server_message=error.server_message,
+            hint=error.hint,
+        )
+
     def _secret(self, url: str) -> Any | None:
         if self._secrets is None:
             return None
@@ -212,8 +226,7 @@ class RemoteDecisionModel(HttpDecisionModel):
             decoded = self.dialect.decode(value, request, self._wire)
             self._refuse_other_dialect(value, decoded)
         except DecisionError as error:
-            error.url, error.status = self.url, reply.status
-            raise
+            raise self.unsound(error, reply) from None
         return DecisionResponse(
             decoded.answers, decoded.model_name or self.settings.model, decoded.usage, (exchange_of(reply),)
         )

@@ -6,11 +6,11 @@ import contextlib
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from workbench.engine.http import Exchange, HttpClient, HttpError, LineStream, Transport
+from workbench.engine.http import Exchange, HttpClient, HttpError, LineStream, Transport, excerpt_of
 from workbench.engine.json_text import parse_json
 from workbench.engine.language_models.base import (
     Completion,
@@ -29,7 +29,9 @@ from workbench.engine.language_models.base import (
 )
 from workbench.engine.language_models.options import Options, is_local
 from workbench.engine.secrets import Secret, variable_name
-from workbench.engine.text import shorten
+from workbench.engine.text import one_line, shorten
+
+Lines = AsyncIterable[str]
 
 LONGEST_BLANK_RUN = 1000
 """Blank characters in a row after which a stream is cut: constrained servers may go on with them forever."""
@@ -109,6 +111,28 @@ class Target:
     secret_name: str | None = None
 
 
+class _Heard:
+    """Passes the lines of a stream on and remembers the first of them, for the message when none makes sense."""
+
+    _MOST = 4000
+
+    def __init__(self, stream: LineStream) -> None:
+        self._stream = stream
+        self._lines: list[str] = []
+        self._size = 0
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._stream:
+            if self._size < self._MOST:
+                self._lines.append(line[: self._MOST])
+                self._size += len(line) + 1
+            yield line
+
+    def text(self) -> str:
+        """Return what was heard, cut short."""
+        return "\n".join(self._lines)[: self._MOST]
+
+
 class HttpLanguageModel(ABC):
     """A language model behind an HTTP server. A subclass knows one wire dialect."""
 
@@ -121,6 +145,7 @@ class HttpLanguageModel(ABC):
             transport=transport,
             total_budget=target.options.total_budget,
             attempt_timeout=target.options.timeout,
+            stream_limit=max(target.options.timeout, target.options.total_budget),
             max_retries=target.options.max_retries,
         )
 
@@ -156,7 +181,7 @@ class HttpLanguageModel(ABC):
     def _headers(self) -> dict[str, str]:
         return dict(self._options.headers)
 
-    def _events(self, stream: LineStream) -> AsyncIterator[str]:
+    def _events(self, stream: Lines) -> AsyncIterator[str]:
         return sse_data(stream)
 
     def _adapt(self, error: LanguageModelError) -> bool:
@@ -308,7 +333,8 @@ class HttpLanguageModel(ABC):
         decoder = self._decoder(body)
         lines: list[str] = []
         blank_run = 0
-        async with contextlib.aclosing(self._events(stream)) as events:  # type: ignore[type-var]
+        heard = _Heard(stream)
+        async with contextlib.aclosing(self._events(heard)) as events:  # type: ignore[type-var]
             async for data in events:
                 lines.append(data)
                 if data == "[DONE]":
@@ -323,11 +349,14 @@ class HttpLanguageModel(ABC):
                         decoder.parts.finish_reason = "length"
                         decoder.complete = True
                         break
+        if not lines:
+            raise self._bad_shape("it holds no events", self._with_text(stream.exchange, heard.text()))
         exchange = self._with_text(stream.exchange, "\n".join(lines))
         if not decoder.complete:
             raise LanguageModelError(
                 "broken_off",
-                f"{stream.exchange.url} ended the answer before it was complete.",
+                f"{stream.exchange.url} ended the answer before it was complete. It said: "
+                + excerpt_of(exchange.response_text),
                 exchange=exchange,
             )
         try:
@@ -364,7 +393,7 @@ class HttpLanguageModel(ABC):
     # ---- errors ----
 
     def _bad_shape(self, why: str, exchange: Exchange) -> LanguageModelError:
-        excerpt = shorten(" ".join(exchange.response_text[:2000].split()), 200)
+        excerpt = excerpt_of(exchange.response_text)
         return LanguageModelError(
             "bad_shape",
             f"{exchange.url} answered with something that is no completion: {why}. It said: {excerpt}",
@@ -376,7 +405,7 @@ class HttpLanguageModel(ABC):
         kind: ErrorKind = "context" if _says_too_long(said) else "status"
         return LanguageModelError(
             kind,
-            f"{exchange.url} reported a failure: {shorten(said, 500)}",
+            f"{exchange.url} reported a failure: {shorten(one_line(said), 500)}",
             status=exchange.status,
             server_message=said,
             exchange=exchange,
@@ -446,7 +475,7 @@ def _is_ok_object(text: str) -> bool:
     return isinstance(value, dict) and set(value) == {"ok"} and isinstance(value["ok"], bool)
 
 
-async def sse_data(stream: LineStream) -> AsyncIterator[str]:
+async def sse_data(stream: Lines) -> AsyncIterator[str]:
     """Yield the data of each server-sent event; comments and other fields are skipped."""
     data: list[str] = []
     async for line in stream:

@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from workbench.engine.http import LineStream
 from workbench.engine.json_text import dumps
 from workbench.engine.language_models.base import (
     FinishReason,
@@ -19,6 +18,7 @@ from workbench.engine.language_models.base import (
 )
 from workbench.engine.language_models.http_model import (
     HttpLanguageModel,
+    Lines,
     Parts,
     ServerError,
     ShapeError,
@@ -100,7 +100,7 @@ class OllamaModel(HttpLanguageModel):
     def _decoder(self, body: Mapping[str, Any]) -> StreamDecoder:
         return OllamaStreamDecoder()
 
-    def _events(self, stream: LineStream) -> AsyncIterator[str]:
+    def _events(self, stream: Lines) -> AsyncIterator[str]:
         return _lines(stream)
 
     async def describe(self) -> ModelDescription:
@@ -118,7 +118,7 @@ class OllamaModel(HttpLanguageModel):
         )
 
 
-async def _lines(stream: LineStream) -> AsyncIterator[str]:
+async def _lines(stream: Lines) -> AsyncIterator[str]:
     async for line in stream:
         if line.strip():
             yield line

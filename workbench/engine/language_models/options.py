@@ -32,7 +32,8 @@ class Options:
     """The keys that every chat provider understands beside address, model and secret.
 
     `temperature` is `None` when none is to be sent. `timeout` (seconds) covers one attempt, and in a stream
-    the time between two pieces; `total_budget` (seconds) is the time within which a retry may begin.
+    the time between two pieces; `total_budget` (seconds) is the time within which a retry may begin, and
+    after which a streamed answer is cut off.
     `max_retries` counts the requests after the first. `body` is merged into every request.
     """
 

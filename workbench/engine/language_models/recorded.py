@@ -244,7 +244,8 @@ class RecordedModel:
         with self._lock:
             if fresh and key is not None:
                 self._played[key] = 0
-            number = self._played.get(key, 0)
+            # A conversation that was begun elsewhere (a branch of a stored run) has had its first answer.
+            number = self._played.get(key, 0 if fresh or key is None else 1)
             if number < len(rows):
                 self._played[key] = number + 1
                 return rows[number].completion

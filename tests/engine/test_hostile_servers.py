@@ -1,0 +1,161 @@
+"""Servers that lie, dawdle or rave are told off in one line that names them, in bounded time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from tests.engine.loopback import Answer, Received, Server, answers, reply, serve
+from workbench.engine.decisions import DecisionError, DecisionRequest, YesNoQuestion, open_decision_model
+from workbench.engine.http import HttpClient, HttpError
+from workbench.engine.language_models import LanguageModelError, Message, open_language_model
+from workbench.engine.model_settings import ModelSettings
+
+EVENT_STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+QUICK = {"max_retries": 0, "timeout": 0.5, "total_budget": 0.5, "budget": 0.5}
+
+
+def dripping(piece: bytes, head: bytes = EVENT_STREAM) -> Answer:
+    """Answer with `head` and then `piece` for ever, a little at a time."""
+
+    async def answer(
+        request: Received, writer: asyncio.StreamWriter, server: Server, reader: asyncio.StreamReader
+    ) -> None:
+        writer.write(head)
+        while not reader.at_eof():
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    return answer
+
+
+def chat_failure(answer: Answer, provider: str = "openai", **options: Any) -> tuple[LanguageModelError, str]:
+    async def run() -> tuple[LanguageModelError, str]:
+        async with serve(answer) as server:
+            settings = ModelSettings("chat", provider, server.url, "m", options={**QUICK, **options})
+            model = open_language_model(settings)
+            try:
+                with pytest.raises(LanguageModelError) as caught:
+                    await model.complete([Message("user", "hi")], on_delta=lambda _: None)
+            finally:
+                await model.aclose()
+            return caught.value, server.url
+
+    return asyncio.run(run())
+
+
+def decision_failure(answer: Answer, provider: str = "system-one") -> tuple[DecisionError, str]:
+    async def run() -> tuple[DecisionError, str]:
+        async with serve(answer) as server:
+            model = open_decision_model(ModelSettings("d", provider, server.url, "m", options=QUICK))
+            try:
+                with pytest.raises(DecisionError) as caught:
+                    await model.decide(DecisionRequest("text", {"a": YesNoQuestion("Is it?")}))
+            finally:
+                await model.aclose()
+            return caught.value, server.url
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b'data: {"choices":[{"delta":{"content":"x"}}]}\n\n', b": still here\n\n", b" "],
+    ids=["text", "comments", "blanks"],
+)
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "ollama"])
+def test_a_stream_that_never_ends_is_stopped_in_the_end(provider: str, piece: bytes) -> None:
+    began = time.monotonic()
+    error, url = chat_failure(dripping(piece), provider)
+    assert time.monotonic() - began < 5
+    assert url in str(error)
+
+
+def test_the_limit_of_a_stream_is_named() -> None:
+    error, _ = chat_failure(dripping(b": still here\n\n"))
+    assert error.kind == "timeout"
+    assert "was still answering after 0.5 s and was stopped" in error.message
+
+
+def test_a_body_that_comes_in_drops_has_the_time_of_one_attempt() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+    error, url = decision_failure(dripping(b" ", head))
+    assert error.kind == "timeout"
+    assert url in str(error)
+
+
+PAGE = b"<!doctype html><title>It works</title><p>Welcome"
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "ollama"])
+def test_a_page_in_place_of_a_stream_is_called_a_page(provider: str) -> None:
+    error, url = chat_failure(answers(reply(PAGE, headers="Content-Type: text/html\r\n")), provider)
+    assert url in error.message
+    assert "an HTML page titled “It works”" in error.message
+
+
+def test_a_stream_that_breaks_off_is_quoted() -> None:
+    error, _ = chat_failure(answers(EVENT_STREAM + b'data: {"choices":[{"delta":{"content":"x"}}]}\n\n'))
+    assert error.kind == "broken_off"
+    assert 'It said: {"choices"' in error.message
+
+
+@pytest.mark.parametrize(
+    "body", [None, [], 1, "text", {}, {"answers": None}, {"answers": [1, None], "choices": 5}], ids=str
+)
+@pytest.mark.parametrize("provider", ["openai", "system-one", "sglang", "chat-logprobs"])
+def test_json_that_is_no_decision_is_quoted_with_its_address(provider: str, body: Any) -> None:
+    async def run() -> tuple[str, str]:
+        async with serve(answers(reply(body))) as server:
+            model = open_decision_model(ModelSettings("d", provider, server.url, "m", options=QUICK))
+            try:
+                response = await model.decide(DecisionRequest("text", {"a": YesNoQuestion("Is it?")}))
+            except DecisionError as error:
+                return str(error), server.url
+            finally:
+                await model.aclose()
+            assert not hasattr(response.answers["a"], "probability")  # never a number out of nothing
+            return f"{server.url}. It said: ", server.url
+
+    message, url = asyncio.run(run())
+    assert url in message
+    assert "It said: " in message
+    assert "\n" not in message
+
+
+SAID = {"error": {"message": "bad \x1b[31mred\x1b[0m thing\nin two lines\u202e"}}
+
+
+@pytest.mark.parametrize("ask", [chat_failure, decision_failure], ids=["chat", "decision"])
+def test_what_a_server_says_is_one_line_that_cannot_steer_a_terminal(ask: Any) -> None:
+    error, _ = ask(answers(reply(SAID, 400)))
+    assert str(error).endswith("status 400: bad \\x1b[31mred\\x1b[0m thing in two lines\\u202e")
+
+
+@pytest.mark.parametrize("ask", [chat_failure, decision_failure], ids=["chat", "decision"])
+def test_a_redirect_is_named_and_not_followed(ask: Any) -> None:
+    location = "Location: https://elsewhere.example/v1?key=abc\r\n"
+    error, _ = ask(answers(reply(b"", 307, location)))
+    assert "a redirect to https://elsewhere.example/v1?key=***, which is not followed" in str(error)
+
+
+def test_the_limit_of_a_stream_counts_however_busily_lines_come() -> None:
+    seen = []
+
+    async def run() -> None:
+        async with serve(dripping(b"line\n")) as server:
+            http = HttpClient(stream_limit=0.3, attempt_timeout=5)
+            try:
+                async with http.stream_lines(server.url, {}) as stream:
+                    async for line in stream:
+                        seen.append(line)
+            finally:
+                await http.aclose()
+
+    with pytest.raises(HttpError, match=r"still answering after 0\.3 s"):
+        asyncio.run(run())
+    assert len(seen) > 2
