@@ -20,14 +20,14 @@ from workbench.engine.decisions import (
 from workbench.engine.events import RunEvent
 from workbench.engine.guardrails import GuardrailResult
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
-from workbench.engine.history import HistoryStore
+from workbench.engine.history import HistoryError, HistoryStore
 from workbench.engine.language_models import Completion, Message
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
-from workbench.engine.templates import MessageTemplate
+from workbench.engine.templates import MessageTemplate, TemplateOptions
 from workbench.engine.text import TextFile
 from workbench.engine.translation import Failure, Success, TranslationRecord
-from workbench.engine.translation.settings import TranslationSettings
+from workbench.engine.translation.settings import Rule, TranslationSettings
 from workbench.engine.workflows import (
     WorkflowError,
     branch_translation,
@@ -136,6 +136,26 @@ def test_an_object_graph_is_filled_instead_of_messages() -> None:
     rendering = render_project(snapshot(messages=(), graph=graph))
     assert json.loads(rendering.text()) == {"messages": [{"content": "1"}], "n": None}
     assert [use.node for use in rendering.placeholders] == ["/messages/0/content"]
+
+
+def test_a_problem_in_an_object_graph_has_its_place_in_the_file() -> None:
+    text = '{"m": [\n  "tab\\t[%param.no%]"\n]}'
+    rendering = render_project(snapshot(messages=(), graph=TextFile(text)))
+    problem = next(d for d in rendering.diagnostics if d.node == "/m/0")
+    assert (problem.file, problem.line, text[problem.start : problem.end]) == (
+        "graph.json",
+        2,
+        "[%param.no%]",
+    )
+
+
+def test_names_of_a_graph_that_become_one_are_a_problem_and_no_crash() -> None:
+    text = '{"a": {"[%param.x%]": "[%param.x%]", "1": 2}}'
+    options = TemplateOptions(replace_keys=True)
+    rendering = render_project(snapshot(messages=(), graph=TextFile(text)), options=options)
+    assert json.loads(rendering.text()) == {"a": {"[%param.x%]": "1", "1": 2}}
+    problem = next(d for d in rendering.diagnostics if d.code == "key_collision")
+    assert (problem.severity, problem.pointer, problem.start) == ("error", "/a", 6)
 
 
 def test_a_check_is_stored_and_replayed_from_its_record() -> None:
@@ -315,3 +335,52 @@ def test_a_branch_with_an_edited_reply_may_hold_at_once_and_asks_nobody() -> Non
     assert isinstance(branch, Success)
     assert branch.data == {"a": 5}
     assert model.asked == []
+
+
+class FullDisk(HistoryStore):
+    """A history whose disk is full from the write named `full` on."""
+
+    full = ""
+
+    def start_run(self, *args: Any, **options: Any) -> int:
+        return self._write("start_run", *args, **options)
+
+    def append(self, *args: Any, **options: Any) -> None:
+        self._write("append", *args, **options)
+
+    def finish_run(self, *args: Any, **options: Any) -> None:
+        self._write("finish_run", *args, **options)
+
+    def _write(self, name: str, *args: Any, **options: Any) -> Any:
+        if name == self.full:
+            raise HistoryError("history.sqlite: database or disk is full")
+        return getattr(super(), name)(*args, **options)
+
+
+@pytest.mark.parametrize("full", ["start_run", "append", "finish_run"])
+def test_a_disk_that_fills_up_does_not_cost_the_answer(full: str) -> None:
+    history = FullDisk.in_memory()
+    history.full = full
+    result = asyncio.run(check_project(snapshot(), "input", "text", model=Decisions(0.7), history=history))
+    assert result.verdict in ("passed", "rejected")
+    assert history.problem == "history.sqlite: database or disk is full"
+
+
+def test_a_check_that_cannot_be_asked_is_the_projects_mistake() -> None:
+    nameless = GuardrailSettings(0.5, (CheckSettings("", "Is it bad?"),))
+    with pytest.raises(WorkflowError, match="check name"):
+        asyncio.run(check_project(snapshot(input_guardrail=nameless), "input", "text", model=Decisions(0.7)))
+
+
+def test_a_rule_that_cannot_be_checked_is_the_projects_mistake() -> None:
+    settings = TranslationSettings(rules=(Rule("$.a", "matches", "(", ""),))
+    with pytest.raises(WorkflowError, match="pattern"):
+        asyncio.run(translate_project(snapshot(translation=settings), "r", model=Scripted('{"a": 1}')))
+
+
+def test_a_broken_preamble_is_not_sent() -> None:
+    broken = snapshot(
+        parameter_sets={"default": TextFile('{"x": ')}, translation=TranslationSettings(preamble="template")
+    )
+    with pytest.raises(WorkflowError, match=r"parameters/default\.json:1:"):
+        asyncio.run(translate_project(broken, "r", model=Scripted('{"a": 1}')))

@@ -14,6 +14,10 @@ MODEL_FAILED = 3
 INTERRUPTED = 130
 
 
+_WRONG_SETTINGS = ("configuration", "settings", "secret", "url")
+"""Kinds of failures in which nothing was asked, because the project names something that cannot be used."""
+
+
 class CliError(Exception):
     """Ends the command with `status` after `message` was printed to standard error."""
 
@@ -60,5 +64,5 @@ def _translated(error: Exception) -> CliError | None:
     if isinstance(error, WorkflowError | HistoryError | SecretError):
         return CliError(str(error))
     if isinstance(error, DecisionError | LanguageModelError | HttpError):
-        return CliError(str(error), MODEL_FAILED)
+        return CliError(str(error), WRONG_CALL if error.kind in _WRONG_SETTINGS else MODEL_FAILED)
     return None

@@ -19,6 +19,7 @@ from workbench.engine.json_text import (
     split_pointer,
 )
 from workbench.engine.projects import Project, ProjectError
+from workbench.engine.projects.project import CASES
 from workbench.engine.text import LineIndex, TextFile
 
 
@@ -30,9 +31,9 @@ def read_file(name: str) -> TextFile:
             column of the first byte that is wrong.
     """
     try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise CliError(f"{name}: {error.strerror or error}") from error
+        data = _standard_input() if name == "-" else Path(name).read_bytes()
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        raise CliError(f"{name}: {getattr(error, 'strerror', None) or error}") from error
     try:
         return TextFile.decode(data)
     except UnicodeDecodeError as error:
@@ -41,6 +42,12 @@ def read_file(name: str) -> TextFile:
         raise CliError(
             f"{name}:{line}:{column}: this byte (0x{data[error.start]:02x}) is not UTF-8 text"
         ) from error
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    return sys.stdin.buffer.read()
 
 
 def text_argument(value: str) -> str:
@@ -72,24 +79,40 @@ def project_folder(name: str) -> Path:
     path = Path(name)
     if path.name == "workbench.toml":
         path = path.parent
-    if not path.is_dir():
-        raise CliError(f"{name}: there is no such folder")
-    if not (path / "workbench.toml").is_file():
-        raise CliError(f"{name}: this folder is no project: it has no workbench.toml")
+    try:
+        if not path.is_dir():
+            raise CliError(f"{name}: there is no such folder")
+        if not (path / "workbench.toml").is_file():
+            raise CliError(f"{name}: this folder is no project: it has no workbench.toml")
+    except (OSError, ValueError) as error:  # no permission to look into it; a name that cannot be one
+        raise CliError(f"{name}: {getattr(error, 'strerror', None) or error}") from error
     return path
 
 
-def load_project(name: str) -> Project:
+def load_project(name: str, *, strict: bool = True) -> Project:
     """Open the project in folder `name` (or whose `workbench.toml` is `name`).
 
+    Where the project says something that cannot be read, a default stands in its place. A window shows both;
+    a script would take the default for what was meant, so `strict` refuses it. Cases are not looked at here.
+
     Raises:
-        CliError: where it is no project or cannot be read.
+        CliError: where it is no project or cannot be read, and with `strict` where a setting or file is wrong.
     """
     path = project_folder(name)
     try:
-        return Project.load(path)
+        project = Project.load(path)
     except ProjectError as error:
         raise wrong_input([with_folder(d, path) for d in error.diagnostics]) from error
+    if strict:
+        refuse([d for d in project.diagnostics if d.file != CASES], path)
+    return project
+
+
+def refuse(diagnostics: Sequence[Diagnostic], folder: Path | None) -> None:
+    """Raise a `CliError` that names the errors among `diagnostics`, if there are any."""
+    errors = [d for d in diagnostics if d.severity == "error"]
+    if errors:
+        raise wrong_input([d if folder is None else with_folder(d, folder) for d in errors])
 
 
 def with_folder(diagnostic: Diagnostic, folder: Path) -> Diagnostic:

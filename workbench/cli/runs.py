@@ -66,6 +66,14 @@ def open_history(
     return store
 
 
+def close_history(history: HistoryStore | None) -> None:
+    """Close the project's history, and say where it could not take in the run."""
+    if history is not None:
+        if history.problem:
+            complain(f"warning: this run is not stored whole: {history.problem}")
+        history.close()
+
+
 def wait_for(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine to its end; Ctrl+C cancels it, which closes its connections."""
     return asyncio.run(start())

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.events import RunEvent
@@ -20,6 +20,8 @@ from workbench.engine.json_text import JsonDocument, parse_json
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.templates import (
+    GraphText,
+    KeyCollisionError,
     PlaceholderUse,
     RenderedMessage,
     RenderedPrompt,
@@ -37,7 +39,11 @@ if TYPE_CHECKING:
     from workbench.engine.language_models import LanguageModel, ModelDescription
     from workbench.engine.schemas import JsonSchema
     from workbench.engine.secrets import Secrets
-    from workbench.engine.translation import Failure, Success, TranslationRecord
+    from workbench.engine.tools import ToolRun
+    from workbench.engine.translation import Attempt, Failure, JsonTranslator, Success, TranslationRecord
+    from workbench.engine.translation.preview import PromptPreview
+
+T = TypeVar("T")
 
 EMBEDDED = ModelSettings("embedded", "embedded")
 LOCAL = ModelSettings("local", "local")
@@ -62,7 +68,10 @@ class ProjectRendering:
 
     `prompt` holds the messages; `graph` is set instead when the template is an object graph. `parameters` is
     the parsed parameter set named `parameter_set`. `diagnostics` names everything worth knowing of the
-    templates, the parameters and their schema; each carries its `file` or its `node`.
+    templates, the parameters and their schema; each carries its `file` or its `node`. `broken` are those of
+    them that say why the parameters or the graph are no JSON: a prompt that has any is not sent.
+    `graph_document` is the text of the object graph as it was read; diagnostics of a graph have their places
+    in it.
     """
 
     prompt: RenderedPrompt | None
@@ -70,6 +79,8 @@ class ProjectRendering:
     parameters: JsonDocument
     parameter_set: str | None
     diagnostics: tuple[Diagnostic, ...]
+    broken: tuple[Diagnostic, ...] = ()
+    graph_document: JsonDocument | None = None
 
     @property
     def messages(self) -> tuple[RenderedMessage, ...]:
@@ -128,22 +139,42 @@ def render_project(
         parse_json(snapshot.parameter_sets[name].text, file=file) if name is not None else parse_json("null")
     )
     diagnostics = list(parameters.diagnostics)
+    broken = () if parameters.ok else parameters.diagnostics
     if validate and snapshot.parameters_schema is not None and parameters.ok and name is not None:
         diagnostics += _schema_diagnostics(snapshot.parameters_schema.text, parameters, file)
     if snapshot.graph is not None:
         document = parse_json(snapshot.graph.text, file=GRAPH_FILE)
         diagnostics += document.diagnostics
-        graph = render_graph(document.value, parameters.value, options)
+        broken += () if document.ok else document.diagnostics
+        try:
+            graph = render_graph(document.value, parameters.value, options)
+        except KeyCollisionError as error:
+            graph = render_graph(document.value, parameters.value, replace(options, replace_keys=False))
+            diagnostics.append(_collision(error, document))
         filled: Replacement | RenderedPrompt = graph
-        rendering = ProjectRendering(None, graph, parameters, name, ())
+        rendering = ProjectRendering(None, graph, parameters, name, (), graph_document=document)
+        if graph.diagnostics:
+            text = GraphText(document)
+            diagnostics += text.located(graph.diagnostics, graph.placeholders, GRAPH_FILE)
     else:
         prompt = render_prompt(snapshot.messages, parameters.value, options)
         filled = prompt
         rendering = ProjectRendering(prompt, None, parameters, name, ())
-    diagnostics += filled.diagnostics
+        diagnostics += prompt.diagnostics
     if parameters.ok and name is not None:
         diagnostics += _located(unused_parameters(parameters.value, filled.used_pointers), parameters, file)
-    return replace(rendering, diagnostics=tuple(diagnostics))
+    return replace(rendering, diagnostics=tuple(diagnostics), broken=broken)
+
+
+def _collision(error: KeyCollisionError, document: JsonDocument) -> Diagnostic:
+    """Say that two names of the graph become one; its names are then shown as they are."""
+    span = document.span(error.node)
+    start, end = (None, None) if span is None else (span[0], span[0] + 1)
+    line, column = (None, None) if start is None else document.lines.position(start)
+    hint = "rename one of them, or turn off that member names are filled"
+    return Diagnostic(
+        "error", "key_collision", str(error), start, end, line, column, error.node, hint, GRAPH_FILE
+    )
 
 
 def _schema_diagnostics(schema_text: str, parameters: JsonDocument, file: str) -> list[Diagnostic]:
@@ -172,6 +203,9 @@ def _located(diagnostics: list[Diagnostic], document: JsonDocument, file: str) -
     return placed
 
 
+_FOLLOWS_FROM_BROKEN = {"missing", "required_absent", "unused_parameter"}
+
+
 def validate_project(folder: Path) -> list[Diagnostic]:
     """Return everything that is wrong with the project in `folder`: settings, every set, schemas, cases.
 
@@ -194,8 +228,11 @@ def validate_project(folder: Path) -> list[Diagnostic]:
             found += check_schema_text(schema.text, file=file)
     names: list[str | None] = [*sorted(snapshot.parameter_sets)] or [None]
     for name in names:
-        for diagnostic in render_project(snapshot, name).diagnostics:
-            if diagnostic.file != PARAMETERS_SCHEMA_FILE:
+        rendering = render_project(snapshot, name)
+        for diagnostic in rendering.diagnostics:
+            # Where the parameters are no JSON, every placeholder lacks its value; that is said once, by them.
+            follows = bool(rendering.broken) and diagnostic.code in _FOLLOWS_FROM_BROKEN
+            if diagnostic.file != PARAMETERS_SCHEMA_FILE and not follows:
                 found.append(diagnostic)
     # The same problem may show under several sets; a diagnostic may hold a list, so it is told by its words.
     return list({repr(diagnostic): diagnostic for diagnostic in found}.values())
@@ -337,7 +374,7 @@ async def check_project(
         recorder.add(
             "check_request", {"stage": stage, "text": text, "user_message": user_message, "checks": checks}
         )
-        guardrail: Any = guardrail_from_settings(settings, model, stage)
+        guardrail: Any = _sound(lambda: guardrail_from_settings(settings, model, stage))
         if stage == "input":
             result: GuardrailResult = await guardrail.validate(text)
         else:
@@ -356,6 +393,14 @@ async def check_project(
             await model.aclose()
 
 
+def _sound(build: Callable[[], T]) -> T:
+    """Return what `build` makes; settings that it refuses are the project's fault, in its own words."""
+    try:
+        return build()
+    except ValueError as error:
+        raise WorkflowError(str(error)) from error
+
+
 async def translate_project(
     snapshot: ProjectSnapshot,
     request: str,
@@ -366,48 +411,150 @@ async def translate_project(
     history: HistoryStore | None = None,
     secrets: Secrets | None = None,
     on_event: Callable[[RunEvent], None] | None = None,
+    parent: int | None = None,
 ) -> Success[Any] | Failure:
     """Translate one request into a value of the project's output schema and store every attempt.
+
+    `parent` is the stored run whose request is run again; the new run is stored below it.
 
     Raises:
         WorkflowError: where the project has no output schema, no chat model that can answer, or a preamble
             whose placeholders have no value.
         SchemaError: where the output schema is not a schema.
     """
-    from workbench.engine.language_models import language_model_available, open_language_model
-    from workbench.engine.translation import translator_from_settings
+    schema = output_schema(snapshot)
+    inputs = {
+        "request": request,
+        "type_name": snapshot.translation.type_name,
+        "schema": schema.text,
+        "parameter_set": parameter_set,
+        "model": model_name,
+    }
+
+    async def translate(translator: JsonTranslator) -> Success[Any] | Failure:
+        return await translator.translate(request)
+
+    return await _run_translation(
+        snapshot,
+        schema,
+        _preamble(snapshot, parameter_set),
+        inputs,
+        translate,
+        model=model,
+        model_name=model_name,
+        history=history,
+        secrets=secrets,
+        on_event=on_event,
+        parent=None if parent is None else (parent, None),
+    )
+
+
+async def branch_translation(
+    snapshot: ProjectSnapshot,
+    history: HistoryStore,
+    run_id: int,
+    attempt: int,
+    *,
+    reply: str | None = None,
+    repair_prompt: str | None = None,
+    model: LanguageModel | None = None,
+    model_name: str | None = None,
+    secrets: Secrets | None = None,
+    on_event: Callable[[RunEvent], None] | None = None,
+) -> Success[Any] | Failure:
+    """Go on from an attempt of a stored run with today's project: a new run, stored as a branch of the old one.
+
+    The attempt's reply, or `reply` in its place, is judged by today's schema and rules. Where it does not
+    hold, a repair follows, asked with `repair_prompt` where one is given.
+
+    Raises:
+        KeyError: where there is no such run, or no such attempt in it.
+        WorkflowError: as `translate_project` does, and where the run is no translation.
+    """
+    shown = replay_run(history, run_id)
+    record = getattr(shown, "attempts", None)
+    if record is None:
+        raise WorkflowError(f"run {run_id} is no translation, so there is nothing to repair")
+    chosen = next((each for each in record if each.number == attempt), None)
+    if chosen is None:
+        raise KeyError(f"run {run_id} has no attempt {attempt}")
+    schema = output_schema(snapshot)
+    inputs = {
+        **history.run(run_id).inputs,
+        "type_name": snapshot.translation.type_name,
+        "schema": schema.text,
+        "model": model_name,
+        "branched_from": {"run": run_id, "attempt": attempt},
+    }
+
+    async def go_on(translator: JsonTranslator) -> Success[Any] | Failure:
+        return await translator.continue_from(
+            chosen, request=str(inputs.get("request", "")), reply=reply, repair_prompt=repair_prompt
+        )
+
+    return await _run_translation(
+        snapshot,
+        schema,
+        [],
+        inputs,
+        go_on,
+        model=model,
+        model_name=model_name,
+        history=history,
+        secrets=secrets,
+        on_event=on_event,
+        parent=(run_id, attempt),
+    )
+
+
+async def preview_translation(
+    snapshot: ProjectSnapshot,
+    request: str,
+    *,
+    parameter_set: str | None = None,
+    attempt: Attempt | None = None,
+    reply: str | None = None,
+) -> PromptPreview:
+    """Return what `translate_project` would send for `request`; nothing is sent.
+
+    With `attempt` it is what `branch_translation` would send: the repair of the attempt's reply, or of `reply`.
+
+    Raises:
+        WorkflowError: as `translate_project` does, but for the model.
+    """
+    from workbench.engine.translation.preview import preview_repair, preview_request
 
     schema = output_schema(snapshot)
-    preamble = _preamble(snapshot, parameter_set)
+    settings = snapshot.translation
+    try:
+        if attempt is not None:
+            return await preview_repair(settings, schema, attempt, request=request, reply=reply)
+        preamble = _preamble(snapshot, parameter_set)
+        return await preview_request(settings, schema, request, preamble_messages=preamble)
+    except ValueError as error:
+        raise WorkflowError(str(error)) from error
+
+
+async def _run_translation(
+    snapshot: ProjectSnapshot,
+    schema: JsonSchema,
+    preamble: list[Any],
+    inputs: dict[str, Any],
+    start: Callable[[JsonTranslator], Awaitable[Success[Any] | Failure]],
+    *,
+    model: LanguageModel | None,
+    model_name: str | None,
+    history: HistoryStore | None,
+    secrets: Secrets | None,
+    on_event: Callable[[RunEvent], None] | None,
+    parent: tuple[int, int | None] | None = None,
+) -> Success[Any] | Failure:
+    """Open the models, run `start` on a translator, store what happens, and close what was opened."""
+    from workbench.engine.translation import translator_from_settings
+
     settings = snapshot.translation
     opened: list[LanguageModel] = []
-    if model is None:
-        chosen = chat_settings(snapshot, model_name)
-        if chosen is None:
-            raise WorkflowError("no chat model can answer: the project has none, and no recorded replies")
-        if reason := language_model_available(chosen, snapshot.root):
-            raise WorkflowError(f"the chat model {chosen.name!r} is not available: {reason}")
-        model = open_language_model(chosen, root=snapshot.root, secrets=secrets)
-        opened.append(model)
-    repair_model = None
-    if settings.repair_model is not None:
-        repair_settings = chat_settings(snapshot, settings.repair_model)
-        assert repair_settings is not None
-        repair_model = open_language_model(repair_settings, root=snapshot.root, secrets=secrets)
-        opened.append(repair_model)
     recorder = _Recorder(history)
-    recorder.start(
-        "translate",
-        f"Translate to {settings.type_name}",
-        {
-            "request": request,
-            "type_name": settings.type_name,
-            "schema": schema.text,
-            "parameter_set": parameter_set,
-            "model": model_name,
-        },
-        model=model.name,
-    )
 
     def forward(event: RunEvent) -> None:
         recorder.store(event)
@@ -415,10 +562,22 @@ async def translate_project(
             on_event(event)
 
     try:
-        translator = translator_from_settings(
-            settings, model, schema, repair_model=repair_model, preamble_messages=preamble, on_event=forward
+        if model is None:
+            model = _open_chat_model(snapshot, model_name, secrets)
+            opened.append(model)
+        repair_model = None
+        if settings.repair_model is not None:
+            repair_model = _open_chat_model(snapshot, settings.repair_model, secrets)
+            opened.append(repair_model)
+        title = f"Translate to {settings.type_name}"
+        recorder.start("translate", title, inputs, model=model.name, parent=parent)
+        asked, repairing = model, repair_model
+        translator = _sound(
+            lambda: translator_from_settings(
+                settings, asked, schema, repair_model=repairing, preamble_messages=preamble, on_event=forward
+            )
         )
-        result = await translator.translate(request)
+        result = await start(translator)
         recorder.finish_translation(result)
         return result
     except BaseException as error:
@@ -427,6 +586,21 @@ async def translate_project(
     finally:
         for each in opened:
             await each.aclose()
+
+
+def _open_chat_model(snapshot: ProjectSnapshot, name: str | None, secrets: Secrets | None) -> LanguageModel:
+    from workbench.engine.language_models import (
+        LanguageModelError,
+        language_model_available,
+        open_language_model,
+    )
+
+    chosen = chat_settings(snapshot, name)
+    if chosen is None:
+        raise WorkflowError("no chat model can answer: the project has none, and no recorded replies")
+    if reason := language_model_available(chosen, snapshot.root):
+        raise LanguageModelError("unavailable", f"the chat model {chosen.name!r} is not available: {reason}")
+    return open_language_model(chosen, root=snapshot.root, secrets=secrets)
 
 
 def output_schema(snapshot: ProjectSnapshot) -> JsonSchema:
@@ -452,11 +626,85 @@ def _preamble(snapshot: ProjectSnapshot, parameter_set: str | None) -> list[Any]
     preamble = snapshot.translation.preamble
     if preamble != "template":
         return [Message(section.role, section.content) for section in preamble]
+    return _filled_messages(snapshot, parameter_set)
+
+
+def _filled_messages(snapshot: ProjectSnapshot, parameter_set: str | None) -> list[Any]:
+    """Return the project's prompt as messages, filled; refuse one that would be sent with holes in it."""
+    from workbench.engine.language_models import Message
+
     rendering = render_project(snapshot, parameter_set, validate=False)
+    if rendering.broken:
+        raise WorkflowError(f"the prompt is not sent: {rendering.broken[0].one_line()}", rendering.broken)
     if rendering.unresolved:
         bodies = ", ".join(dict.fromkeys(use.body for use in rendering.unresolved))
         raise WorkflowError(f"the prompt is not sent: no value for {bodies}", rendering.diagnostics)
     return [Message(message.role, message.text) for message in rendering.messages]
+
+
+async def run_project_tools(
+    snapshot: ProjectSnapshot,
+    request: str,
+    *,
+    with_prompt: bool = True,
+    model: LanguageModel | None = None,
+    model_name: str | None = None,
+    parameter_set: str | None = None,
+    max_round_trips: int = 20,
+    history: HistoryStore | None = None,
+    secrets: Secrets | None = None,
+    on_event: Callable[[RunEvent], None] | None = None,
+) -> ToolRun:
+    """Let the chat model answer with the help of the project's simulated tools, and store the conversation.
+
+    The filled prompt is sent first (not without `with_prompt`), then `request` as a message of the user, where it
+    is not empty.
+
+    Raises:
+        WorkflowError: where there is no tool, a tool has no usable simulated answer, the prompt has placeholders
+            without a value, there is nothing to send, or no chat model can answer.
+    """
+    from workbench.engine.language_models import Message
+    from workbench.engine.tools import ToolPolicies, check_simulation, run_tools, simulated_tools
+
+    problems = [problem for tool in snapshot.tools for problem in check_simulation(tool)]
+    if problems or not snapshot.tools:
+        raise WorkflowError(problems[0].message if problems else "the project has no tools", problems)
+    messages = _filled_messages(snapshot, parameter_set) if with_prompt else []
+    if request.strip():
+        messages.append(Message("user", request))
+    if not messages:
+        raise WorkflowError("there is nothing to send: write a message, or send the prompt too")
+    opened = model is None
+    if model is None:
+        model = _open_chat_model(snapshot, model_name, secrets)
+    recorder = _Recorder(history)
+
+    def forward(event: RunEvent) -> None:
+        recorder.store(event)
+        if on_event is not None:
+            on_event(event)
+
+    names = [tool.name for tool in snapshot.tools]
+    inputs = {"request": request, "with_prompt": with_prompt, "parameter_set": parameter_set, "tools": names}
+    try:
+        recorder.start("tool", f"Tools {', '.join(names)}", {**inputs, "model": model_name}, model=model.name)
+        result = await run_tools(
+            model,
+            messages,
+            simulated_tools(snapshot.tools),
+            policies=ToolPolicies(max_round_trips=max_round_trips),
+            on_event=forward,
+        )
+        calls = len(result.executions)
+        recorder.finish(result.outcome, f"{calls} tool call{'s' if calls != 1 else ''}")
+        return result
+    except BaseException as error:
+        recorder.fail(error)
+        raise
+    finally:
+        if opened:
+            await model.aclose()
 
 
 def replay_run(
@@ -490,7 +738,11 @@ def history_path(root: Path) -> Path:
 
 
 class _Recorder:
-    """Writes one run into a history, or nowhere when there is none."""
+    """Writes one run into a history, or nowhere when there is none.
+
+    A history that fails (a full disk, say) does not take the answer with it that a model was asked for: the
+    run goes on unrecorded, and the store's `problem` says why.
+    """
 
     def __init__(self, history: HistoryStore | None) -> None:
         self._history = history
@@ -499,44 +751,66 @@ class _Recorder:
         self._done = False
 
     def start(
-        self, kind: str, title: str, inputs: dict[str, Any], *, model: str, live_key: str | None = None
+        self,
+        kind: str,
+        title: str,
+        inputs: dict[str, Any],
+        *,
+        model: str,
+        live_key: str | None = None,
+        parent: tuple[int, int | None] | None = None,
     ) -> None:
         self._began = time.monotonic()
-        if self._history is not None:
-            self._run_id = self._history.start_run(kind, title, inputs, model=model, live_key=live_key)
+        history = self._history
+        if history is not None:
+            self._run_id = self._stored(
+                lambda: history.start_run(kind, title, inputs, model=model, live_key=live_key, parent=parent)
+            )
+
+    def _stored(self, write: Callable[[], T]) -> T | None:
+        from workbench.engine.history import HistoryError
+
+        assert self._history is not None
+        try:
+            return write()
+        except HistoryError as error:
+            self._history.problem = str(error)
+            self._history = None
+            return None
 
     def add(self, kind: str, data: dict[str, Any]) -> None:
         self.store(RunEvent(kind, time.monotonic() - self._began, data))
 
     def store(self, event: RunEvent) -> None:
         # Pieces of a streamed reply are shown live; the whole reply follows in an event of its own.
-        if self._history is not None and self._run_id is not None and event.kind != "delta":
-            self._history.append(self._run_id, event)
+        history, run_id = self._history, self._run_id
+        if history is not None and run_id is not None and event.kind != "delta":
+            self._stored(lambda: history.append(run_id, event))
 
     def finish(self, outcome: str, summary: str, *, model: str | None = None) -> None:
         self._done = True
-        if self._history is not None and self._run_id is not None:
-            self._history.finish_run(self._run_id, outcome, summary, model=model)
+        history, run_id = self._history, self._run_id
+        if history is not None and run_id is not None:
+            self._stored(lambda: history.finish_run(run_id, outcome, summary, model=model))
 
     def finish_translation(self, result: Success[Any] | Failure) -> None:
         from workbench.engine.history import AttemptSummary
         from workbench.engine.translation import Failure
 
         attempts = result.attempts
-        if self._history is not None and self._run_id is not None:
-            self._history.set_attempts(
-                self._run_id,
-                [
-                    AttemptSummary(
-                        attempt.number,
-                        attempt.outcome,
-                        attempt.elapsed_ms,
-                        attempt.usage.input_tokens if attempt.usage is not None else None,
-                        attempt.usage.output_tokens if attempt.usage is not None else None,
-                    )
-                    for attempt in attempts
-                ],
-            )
+        history, run_id = self._history, self._run_id
+        if history is not None and run_id is not None:
+            rows = [
+                AttemptSummary(
+                    attempt.number,
+                    attempt.outcome,
+                    attempt.elapsed_ms,
+                    attempt.usage.input_tokens if attempt.usage is not None else None,
+                    attempt.usage.output_tokens if attempt.usage is not None else None,
+                )
+                for attempt in attempts
+            ]
+            self._stored(lambda: history.set_attempts(run_id, rows))
         outcome = result.code if isinstance(result, Failure) else "ok"
         repairs = max(0, len(attempts) - 1)
         summary = f"{repairs} repair{'s' if repairs != 1 else ''}" if repairs else "first attempt"

@@ -20,6 +20,7 @@ from tests.engine.exports.conftest import hostile_snapshot
 from workbench.engine.decisions import DecisionModel, DecisionRequest, DecisionResponse, YesNoAnswer
 from workbench.engine.exports import Export, find_target, readme, targets, write_export
 from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.templates import MessageTemplate
 from workbench.engine.workflows import render_project
 
 STUBS = Path(__file__).resolve().parents[2] / "data" / "langchain4j"
@@ -238,3 +239,15 @@ def test_the_chat_request_holds_the_filled_messages_and_the_schema(snapshot: Pro
 def test_a_project_without_anything_still_exports_everywhere() -> None:
     for target in targets():
         assert target.export(ProjectSnapshot(name="")).files
+
+
+@pytest.mark.parametrize("target", targets(), ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "name", ["a" * 5000, "half a pair \ud83d", "word " * 400], ids=["long", "half", "words"]
+)
+def test_a_name_of_any_kind_makes_files_that_can_be_written(target: Any, name: str, tmp_path: Path) -> None:
+    made = target.export(ProjectSnapshot(name=name, messages=(MessageTemplate("user", name),)))
+    written = write_export(made, tmp_path / "out")
+    assert len(written) == len(made.files)
+    assert all(len(path.name) < 100 for path in written)
+    assert all(path.read_bytes().decode("utf-8") for path in written)

@@ -126,7 +126,7 @@ def test_the_parts_of_tool_results_are_understood() -> None:
     assert message_text([TextContent(), ImageContent()]) == "words\n[attached image]"
 
 
-@pytest.mark.parametrize("content", [None, b"x", {"type": "text"}, [object()], [{"type": "magic"}]], ids=repr)
+@pytest.mark.parametrize("content", [None, b"x", {"type": "text"}, [Ellipsis], [{"type": "magic"}]], ids=repr)
 def test_what_is_no_message_is_refused(content: Any) -> None:
     with pytest.raises(TypeError):
         message_text(content)

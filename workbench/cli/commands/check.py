@@ -6,9 +6,9 @@ import argparse
 from typing import Any
 
 from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED, CliError
-from workbench.cli.inputs import load_project, read_file, text_argument
+from workbench.cli.inputs import load_project, read_file, refuse, text_argument
 from workbench.cli.output import print_json, table, write
-from workbench.cli.runs import add_model_options, open_history, secrets_for, wait_for
+from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
 from workbench.engine.guardrails import GuardrailResult
 from workbench.engine.projects.snapshot import ProjectSnapshot
 
@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
         )
     finally:
-        if history is not None:
-            history.close()
+        close_history(history)
     if arguments.json:
         print_json(result.to_json())
     else:
@@ -93,6 +92,7 @@ def rendered_text(snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
         rendering = render_project(snapshot, parameter_set, validate=False)
     except KeyError as error:
         raise CliError(f"there is no parameter set {parameter_set!r}") from error
+    refuse(rendering.broken, snapshot.root)
     if rendering.unresolved:
         bodies = ", ".join(dict.fromkeys(use.body for use in rendering.unresolved))
         raise CliError(f"the prompt is not sent: no value for {bodies}", BAD_VERDICT)

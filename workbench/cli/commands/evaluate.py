@@ -286,7 +286,7 @@ def _fit_json(figures: FitFigures) -> dict[str, Any]:
 
 
 def _write_html(job: Job, report: EvaluationReport) -> None:
-    from workbench.engine.evaluation.report_html import html_report
+    from workbench.engine.evaluation.html_report import html_report
 
     stages = [stage.evaluation.rows for stage in job.stages if stage.run is not None]
     each = [rows for by_name in stages for rows in by_name.values()]

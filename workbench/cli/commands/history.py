@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from workbench.cli.commands.check import check_table
 from workbench.cli.commands.translate import record_text, record_to_json
 from workbench.cli.errors import GOOD, CliError
 from workbench.cli.inputs import project_folder
-from workbench.cli.output import print_json, table, write
+from workbench.cli.output import complain, print_json, table, write
 from workbench.engine.history import HistoryError, HistoryStore, RunSummary, run_to_json, run_to_markdown
 from workbench.engine.text import shorten
 
@@ -46,10 +47,23 @@ def run(arguments: argparse.Namespace) -> int:
             return _list([], arguments)
         raise CliError(f"{arguments.project}: this project has no history yet")
     try:
-        with HistoryStore.open(path) as store:
+        with _opened(path) as store:
+            if store.notice:
+                complain(f"warning: {store.notice}")
             return _answer(store, arguments)
     except HistoryError as error:
         raise CliError(str(error)) from error
+
+
+def _opened(path: Path) -> HistoryStore:
+    """Open the history; where it cannot be written (another's folder, a full disk), open it to be read."""
+    try:
+        return HistoryStore.open(path)
+    except HistoryError as error:
+        try:
+            return HistoryStore.read(path)
+        except HistoryError:
+            raise error from None
 
 
 def _answer(store: HistoryStore, arguments: argparse.Namespace) -> int:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 from workbench.cli.errors import BAD_VERDICT, GOOD, CliError, wrong_input
-from workbench.cli.inputs import apply_settings, load_project, read_file, read_json
+from workbench.cli.inputs import apply_settings, load_project, read_file, read_json, with_folder
 from workbench.cli.output import complain_about, print_json, write
 from workbench.engine.diagnostics import Diagnostic, has_errors
 from workbench.engine.json_text import dumps
+from workbench.engine.projects import Project
 from workbench.engine.templates import PlaceholderUse, TemplateOptions, render_graph, render_text
 from workbench.engine.templates.options import DIALECTS
 from workbench.engine.text import TextFile
@@ -102,26 +104,43 @@ def _render_project(arguments: argparse.Namespace) -> int:
         known = ", ".join(sorted(snapshot.parameter_sets)) or "none"
         raise CliError(f"{arguments.project}: there is no parameter set {name!r} (there are: {known})")
     if arguments.parameters is not None:
-        name = "command-line"
-        file = read_file(arguments.parameters)
-        if not (document := read_json(arguments.parameters)).ok:
-            raise wrong_input(document.diagnostics)
-        snapshot = dataclasses.replace(snapshot, parameter_sets={name: file})
+        name = _COMMAND_LINE
+        snapshot = dataclasses.replace(snapshot, parameter_sets={name: read_file(arguments.parameters)})
     if arguments.set:
-        name = name or snapshot.default_parameter_set() or "command-line"
-        values = _set_values(snapshot.parameter_sets.get(name), arguments, f"parameters/{name}.json")
+        name = name or snapshot.default_parameter_set() or _COMMAND_LINE
+        values = _set_values(snapshot.parameter_sets.get(name), arguments, _file_of(name, arguments, project))
         sets = {**snapshot.parameter_sets, name: TextFile(dumps(values))}
         snapshot = dataclasses.replace(snapshot, parameter_sets=sets)
     rendering = render_project(snapshot, name, options=_options(arguments, snapshot.template))
-    if not rendering.parameters.ok:
-        raise wrong_input(rendering.parameters.diagnostics)
+    assert project.root is not None
+    diagnostics = [_placed(d, arguments, project.root) for d in rendering.diagnostics]
+    if rendering.broken:
+        raise wrong_input([_placed(d, arguments, project.root) for d in rendering.broken])
     value: Any = (
         rendering.graph.value
         if rendering.graph is not None
         else [{"role": m.role, "content": m.text} for m in rendering.messages]
     )
     text = dumps(value, indent=2) + "\n" if rendering.graph is not None else rendering.text()
-    return _finish(arguments, value, text, list(rendering.placeholders), list(rendering.diagnostics))
+    return _finish(arguments, value, text, list(rendering.placeholders), diagnostics)
+
+
+_COMMAND_LINE = "command-line"
+
+
+def _placed(diagnostic: Diagnostic, arguments: argparse.Namespace, root: Path) -> Diagnostic:
+    """Return `diagnostic` with a file that can be opened from here, be it of the project or of the call."""
+    if diagnostic.file == f"parameters/{_COMMAND_LINE}.json" and arguments.parameters is not None:
+        return diagnostic.at(arguments.parameters)
+    return with_folder(diagnostic, root)
+
+
+def _file_of(name: str, arguments: argparse.Namespace, project: Project) -> str:
+    """Return the file that holds the parameter set `name`, as a path from here."""
+    if arguments.parameters is not None:
+        return str(arguments.parameters)
+    assert project.root is not None
+    return str(project.root / (project.parameter_set_file(name) or f"parameters/{name}.json"))
 
 
 def _set_values(file: TextFile | None, arguments: argparse.Namespace, name: str) -> Any:

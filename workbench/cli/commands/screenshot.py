@@ -40,7 +40,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Take the picture and return the exit status."""
-    project = load_project(arguments.project)
+    project = load_project(arguments.project, strict=False)
     assert project.root is not None
     take(
         project.root, Path(arguments.output), size=arguments.size, theme=arguments.theme, pane=arguments.pane

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED, CliError
 from workbench.cli.inputs import load_project, read_file, text_argument
 from workbench.cli.output import print_json, write
-from workbench.cli.runs import add_model_options, open_history, secrets_for, wait_for
+from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
 from workbench.engine.json_text import dumps
 from workbench.engine.projects import Project
 from workbench.engine.text import shorten
@@ -83,8 +83,7 @@ def _translate(project: Project, request: str, arguments: argparse.Namespace) ->
             )
         )
     finally:
-        if history is not None:
-            history.close()
+        close_history(history)
     return replay(events)
 
 

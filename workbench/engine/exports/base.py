@@ -13,6 +13,10 @@ from workbench.engine.projects.snapshot import ProjectSnapshot
 LossKind = Literal["left out", "changed", "runs differently"]
 
 
+_LONGEST_NAME = 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
     """One file of an export: a path relative to the export's folder, with `/`, and its text."""
@@ -89,14 +93,15 @@ def write_export(export: Export, folder: Path, *, extra: tuple[ExportedFile, ...
             raise OSError(f"an export may not leave its folder: {file.path}")
         path = folder.joinpath(*relative.parts)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file.text, encoding="utf-8", newline="")
+        # Half a surrogate pair, as an editor may hold it, has no UTF-8 form.
+        path.write_bytes(_SURROGATE.sub("\ufffd", file.text).encode("utf-8"))
         written.append(path)
     return written
 
 
 def slug(name: str) -> str:
-    """Return `name` as a lower-case word with hyphens that every file system takes."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "prompt"
+    """Return `name` as a lower-case word with hyphens that every file system takes, at most 60 characters."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())[:_LONGEST_NAME].strip("-") or "prompt"
 
 
 def identifier(name: str, fallback: str = "value") -> str:
@@ -108,9 +113,9 @@ def identifier(name: str, fallback: str = "value") -> str:
 
 
 def camel(name: str, fallback: str = "Prompt") -> str:
-    """Return `name` as an upper camel-case ASCII identifier."""
+    """Return `name` as an upper camel-case ASCII identifier of about 60 characters at most, also for a file."""
     words = re.findall(r"[A-Za-z0-9]+", name)
-    joined = "".join(word[:1].upper() + word[1:] for word in words)
+    joined = "".join(word[:1].upper() + word[1:] for word in words)[:_LONGEST_NAME]
     if not joined:
         return fallback
     return joined if joined[0].isalpha() else fallback + joined
