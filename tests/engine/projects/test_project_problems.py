@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -357,3 +358,50 @@ def test_the_schema_of_the_project_file_agrees_with_the_reader(folder: Path) -> 
         finds = any(p.severity == "error" or p.code == "unknown_key" for p in problems)
         if name not in ("double check", "a date", "not a number"):  # JSON Schema cannot say these
             assert validator.is_valid(values) == (not finds), name
+
+
+@pytest.mark.parametrize(
+    ("path", "op", "value", "line", "column", "words"),
+    [
+        ("$.a", "matches", '"("', 5, 9, "the pattern '(' is wrong"),
+        ("$.a", "matches", '"a{99999999}"', 5, 9, "more than 50,000 items"),
+        ("$.a[", "exists", "true", 3, 8, "is not a JSONPath"),
+        ("$.a", "in", '"x"', 5, 9, "needs a list"),
+        ("$.a", "<", "true", 5, 9, "compares with a number or a text"),
+        ("$.a", "length", '"x"', 5, 9, "a whole number"),
+    ],
+)
+def test_a_rule_that_cannot_be_checked_is_named_at_its_part(
+    folder: Path, path: str, op: str, value: str, line: int, column: int, words: str
+) -> None:
+    rule = f'\n[[translation.rules]]\npath = "{path}"\nop = "{op}"\nvalue = {value}\n'
+    write(folder / "workbench.toml", TOML + rule)
+    severity, message, file, found_line, found_column = problem(folder)
+    before = TOML.count("\n")
+    assert (severity, file, found_line, found_column) == ("error", "workbench.toml", before + line, column)
+    assert words in message
+
+
+def test_what_is_said_about_toml_keeps_its_capitals(folder: Path) -> None:
+    write(folder / "workbench.toml", "format = 1\nname = " + "[" * 500 + "]" * 500 + "\n")
+    with pytest.raises(ProjectError, match="not TOML: TOML value nested"):
+        Project.load(folder)
+
+
+def test_a_row_with_very_many_unknown_keys_is_read_in_good_time(folder: Path) -> None:
+    keys = ",".join(f'"k{number}":{number}' for number in range(20_000))
+    write(folder / "cases.jsonl", '{"id":"a","text":"t","labels":{},' + keys + "}\n")
+    began = time.perf_counter()
+    assert len(Project.load(folder).diagnostics) == 20_000
+    assert time.perf_counter() - began < 10
+
+
+def test_a_folder_that_may_not_be_looked_into_is_a_project_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> bool:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(ProjectError, match="cannot be opened: Permission denied"):
+        find_project(folder)

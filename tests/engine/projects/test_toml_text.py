@@ -416,3 +416,40 @@ def test_naughty_strings_survive_as_texts_and_keys() -> None:
         assert read_toml(document.text) == document.values
     rows = "".join(f"{write_key(text)} = {write_string(text)}\n" for text in dict.fromkeys(strings))
     assert read_toml(rows) == {text: text for text in strings}
+
+
+def test_a_text_that_changes_often_is_written_when_the_file_is_asked_for() -> None:
+    source = '# top\n[[template.messages]]\nrole = "user"\ncontent = """\nHi\n"""\n\n[[template.messages]]\nrole = "x"\ncontent = "a"\n'
+    document = TomlDocument(source)
+    for text in ("Hello\n", "Hello [%param.x%]\n", 'Bye """ \\ \n'):
+        assert document.set(("template", "messages", 0, "content"), text)
+        assert document.get(("template", "messages", 0, "content")) == text
+    assert not document.set(("template", "messages", 0, "content"), 'Bye """ \\ \n')
+    document.set(("template", "messages", 1, "content"), "b")
+    document.insert_row(("template", "messages"), 1, {"role": "system", "content": "new"})
+    document.set(("template", "messages", 2, "content"), "c")
+    document.set(("name",), "N")
+    read = read_toml(document.text)
+    assert [m["content"] for m in read["template"]["messages"]] == ['Bye """ \\ \n', "new", "c"]
+    assert read["name"] == "N"
+    assert document.text.startswith("name") or "# top\n" in document.text
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.text(max_size=12), st.booleans()), max_size=8))
+def test_writing_late_loses_nothing_whenever_the_file_is_asked_for(edits) -> None:
+    source = '[[template.messages]]\nrole = "user"\ncontent = """\nHi\n"""\n[[template.messages]]\nrole = "x"\ncontent = \'a\' # why\n'
+    document = TomlDocument(source)
+    for index, text, asked in edits:
+        document.set(("template", "messages", index, "content"), text)
+        if asked:
+            assert read_toml(document.text) == document.values
+    assert read_toml(document.text) == document.values
+    assert document.text.endswith(" # why\n")
+
+
+def test_a_text_that_is_changed_back_keeps_its_spelling() -> None:
+    source = 'name = "caf\\u00e9"\n'
+    document = TomlDocument(source)
+    document.set(("name",), "tea")
+    document.set(("name",), "café")
+    assert document.text == source

@@ -17,9 +17,11 @@ from workbench.engine.templates import (
     count_text,
     count_texts,
     extract_parameter,
+    missing_member,
     placeholder_candidates,
     rename_in_template,
     rename_key,
+    rename_keys,
     render_text,
 )
 
@@ -136,6 +138,24 @@ def test_completion_stays_quick_in_large_parameters() -> None:
             r"\[%param.user%] [%sys.user%] [%user%]",
         ),
         ("context", "[%param.l[0].user%]", "/l/0/user", "[%param.l[0].client%]"),
+        (
+            "context",
+            "[%param.l[*].user%] [%param.l[1].user%] [%param.l[0:2].user.x%] [%param.user%]",
+            "/l/0/user",
+            "[%param.l[*].client%] [%param.l[1].client%] [%param.l[0:2].client.x%] [%param.user%]",
+        ),
+        (
+            "context",
+            "[%param.l[?(@.user=='@.user')].user%] [%param.l[?@['user'].a>1].b%] [%param.l[*][0].user%]",
+            "/l/0/user",
+            "[%param.l[?(@.client=='@.user')].client%] [%param.l[?@.client.a>1].b%] [%param.l[*][0].user%]",
+        ),
+        (
+            "context",
+            "[%param.['a.b'].user%] [%param..user%]",
+            "/a.b/user",
+            "[%param.['a.b'].client%] [%param..user%]",
+        ),
         ("double-braces", "{{ user.name }} {{user}}", "/user", "{{ client.name }} {{client}}"),
         ("braces", "{user} {username}", "/user", "{client} {username}"),
     ],
@@ -164,6 +184,16 @@ def test_renaming_in_template_and_json_leaves_the_output_as_it_was() -> None:
     new_template = apply_fixes(template, rename_in_template(template, "/user", 'cli"ent'))
     assert render_text(new_template, renamed.value).text == render_text(template, document.value).text
     assert rename_key(document, "/nobody", "x") is None
+
+
+def test_a_member_is_renamed_in_every_item_of_its_list() -> None:
+    text = '{"l": [{"user": 1}, {"x": 2}, {"user": {"user": 3}}], "user": 4}'
+    document = parse_json(text)
+    renamed = apply_fixes(text, rename_keys(document, "/l/0/user", "client"))
+    assert renamed == '{"l": [{"client": 1}, {"x": 2}, {"client": {"user": 3}}], "user": 4}'
+    with pytest.raises(ValueError, match="already"):
+        rename_keys(document, "/l/0/user", "user")
+    assert rename_keys(document, "/nobody", "x") == ()
 
 
 def test_changes_that_overlap_are_refused() -> None:
@@ -236,3 +266,26 @@ def test_counts_of_messages_add_up(texts: list[str]) -> None:
     assert total.characters == sum(len(text) for text in texts)
     assert total.tokens == sum(count_text(text).tokens for text in texts)
     assert (total.tokens > 0) >= any(text.strip() for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body", "expected"),
+    [
+        ("context", "param.order.carrier", ("/order", '"carrier": ""', "carrier")),
+        ("context", "param.new.deep.er", ("", '"new": {"deep": {"er": ""}}', "new")),
+        ("context", "param.list[0].x", ("/list/0", '"x": ""', "x")),
+        ("context", "param.['a.b']", ("", '"a.b": ""', "a.b")),
+        ("context", "param.order.id", None),
+        ("context", "param.order.id.x", None),
+        ("context", "param.list[5].x", None),
+        ("context", "param.new[0]", None),
+        ("context", "param.list[*].x", None),
+        ("context", "sys.x", None),
+        ("context", "x", None),
+        ("double-braces", "order.carrier", ("/order", '"carrier": ""', "carrier")),
+        ("braces", "carrier", ("", '"carrier": ""', "carrier")),
+    ],
+)
+def test_what_a_placeholder_lacks_can_be_added(dialect: Dialect, body: str, expected: object) -> None:
+    parameters = {"order": {"id": 1}, "list": [{}]}
+    assert missing_member(body, parameters, TemplateOptions(dialect=dialect)) == expected

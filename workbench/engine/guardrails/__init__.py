@@ -1,41 +1,48 @@
 """Guardrails: the checks of a prompt's input and output, answered by a decision model in one call."""
 
-from workbench.engine.guardrails.executor import (
-    GuardedResponse,
-    OutputGuardrailError,
-    Validation,
-    guard_response,
-)
-from workbench.engine.guardrails.guardrail import (
-    DecisionModelInputGuardrail,
-    DecisionModelOutputGuardrail,
-    InputGuardrailBuilder,
-    OutputGuardrailBuilder,
-    guardrail_from_settings,
-)
-from workbench.engine.guardrails.lint import LintFinding, lint_check
-from workbench.engine.guardrails.results import (
-    CheckResult,
-    GuardrailResult,
-    Status,
-    Verdict,
-    failure_message,
-    verdict_of,
-)
-from workbench.engine.guardrails.settings import (
-    DEFAULT_THRESHOLD,
-    CheckSettings,
-    GuardrailSettings,
-    Stage,
-)
-from workbench.engine.guardrails.text_checks import (
-    LanguageCheck,
-    LengthCheck,
-    PatternCheck,
-    TextCheck,
-    guess_language,
-)
-from workbench.engine.guardrails.texts import is_blank, message_text
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.engine.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from workbench.engine.guardrails.executor import (
+        GuardedResponse,
+        OutputGuardrailError,
+        Validation,
+        guard_response,
+    )
+    from workbench.engine.guardrails.guardrail import (
+        DecisionModelInputGuardrail,
+        DecisionModelOutputGuardrail,
+        InputGuardrailBuilder,
+        OutputGuardrailBuilder,
+        guardrail_from_settings,
+    )
+    from workbench.engine.guardrails.lint import LintFinding, lint_check
+    from workbench.engine.guardrails.results import (
+        CheckResult,
+        GuardrailResult,
+        Status,
+        Verdict,
+        failure_message,
+        verdict_of,
+    )
+    from workbench.engine.guardrails.settings import (
+        DEFAULT_THRESHOLD,
+        CheckSettings,
+        GuardrailSettings,
+        Stage,
+    )
+    from workbench.engine.guardrails.text_checks import (
+        LanguageCheck,
+        LengthCheck,
+        PatternCheck,
+        TextCheck,
+        guess_language,
+    )
+    from workbench.engine.guardrails.texts import is_blank, message_text
 
 __all__ = [
     "DEFAULT_THRESHOLD",
@@ -67,3 +74,15 @@ __all__ = [
     "message_text",
     "verdict_of",
 ]
+
+_MODULES = (
+    "settings",
+    "executor",
+    "guardrail",
+    "lint",
+    "results",
+    "text_checks",
+    "texts",
+)
+
+__getattr__, __dir__ = lazy_names(__name__, _MODULES, __all__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-VERSION = 1
+VERSION = 2
 
 _TABLES = """
 CREATE TABLE runs (
@@ -28,6 +28,8 @@ CREATE TABLE runs (
 );
 CREATE INDEX runs_by_kind ON runs(kind, id);
 CREATE INDEX runs_by_live_key ON runs(live_key) WHERE live_key IS NOT NULL;
+CREATE INDEX runs_by_parent ON runs(parent_run) WHERE parent_run IS NOT NULL;
+CREATE INDEX runs_starred ON runs(id) WHERE starred;
 CREATE INDEX runs_unfinished ON runs(id) WHERE finished_at IS NULL;
 CREATE TABLE events (
     run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
@@ -49,8 +51,21 @@ CREATE TABLE attempts (
 CREATE VIRTUAL TABLE run_text USING fts5(text, tokenize = "unicode61 remove_diacritics 2");
 """
 
+_INDEXES_OF_2 = (
+    # Without it, deleting a run looks through all runs for its branches.
+    "CREATE INDEX IF NOT EXISTS runs_by_parent ON runs(parent_run) WHERE parent_run IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS runs_starred ON runs(id) WHERE starred",
+)
+
+
+def _to_2(connection: sqlite3.Connection) -> None:
+    """Index what lists are filtered by."""
+    for statement in _INDEXES_OF_2:
+        connection.execute(statement)
+
+
 # One function per version that a file may still have; each brings the file to the next one.
-_MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+_MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
 
 
 def prepare(connection: sqlite3.Connection) -> None:

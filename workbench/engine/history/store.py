@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,15 +12,17 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from workbench.engine.events import RunEvent
 from workbench.engine.history import schema
+from workbench.engine.history.attempts import attempts_of
 from workbench.engine.history.records import INTERRUPTED, RUNNING, AttemptSummary, Run, RunSummary
 
+_FOLDER = ".workbench"
 _SEARCH_TEXT_LIMIT = 200_000
 _FIELDS = (
     "id", "kind", "title", "outcome", "summary", "started_at", "finished_at", "model", "name", "note", "starred",
@@ -36,10 +39,28 @@ class HistoryError(Exception):
     """The history file cannot be opened or read; the message names the file and the reason."""
 
 
+class _Access:
+    """Lets one thread at a time at the connection, and says which file it was that SQLite complains of."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._lock.release()
+        if isinstance(error, sqlite3.Error):
+            raise HistoryError(f"{self._path or 'the history'}: {error}") from error
+
+
 class HistoryStore:
     """Runs and their events, in one file.
 
-    All methods may be called from any thread. Texts are scrubbed of secrets before they are written.
+    All methods may be called from any thread, and raise `HistoryError` where the file cannot be read or
+    written. Texts are scrubbed of secrets before they are written. `notice` says what was done to a damaged
+    file, `problem` why the last run could not be stored whole.
     """
 
     def __init__(
@@ -47,9 +68,10 @@ class HistoryStore:
     ) -> None:
         self.path = path
         self.notice: str | None = None
+        self.problem: str | None = None
         self._connection = connection
         self._scrub = scrub
-        self._lock = threading.RLock()
+        self._lock = _Access(path)
         self._sequences: dict[int, int] = {}
 
     @classmethod
@@ -60,13 +82,15 @@ class HistoryStore:
         Runs that a dead process left unfinished are marked `interrupted`.
 
         Raises:
-            HistoryError: where the folder cannot be written or the file comes from a newer version.
+            HistoryError: where the folder cannot be written, the file comes from a newer version, or a link
+                leads away from here.
         """
         notice = None
         try:
+            _refuse_links(path)
             _make_folder(path.parent)
             try:
-                connection = _connect(path)
+                store = cls._opened(path, scrub)
             except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
@@ -75,13 +99,35 @@ class HistoryStore:
                 for suffix in ("-wal", "-shm"):
                     path.with_name(path.name + suffix).unlink(missing_ok=True)
                 notice = f"{path} is not a readable history; it was kept as {aside.name} and a new one begun"
-                connection = _connect(path)
+                store = cls._opened(path, scrub)
         except (OSError, sqlite3.Error, ValueError) as error:
             raise HistoryError(f"{path}: {error}") from error
-        store = cls(connection, path, scrub)
         store.notice = notice
-        store._mark_interrupted()
         return store
+
+    @classmethod
+    def _opened(cls, path: Path, scrub: Callable[[str], str] | None) -> HistoryStore:
+        """Open the file and read it once; what SQLite says of it is raised as it is."""
+        store = cls(_connect(path), path, scrub)
+        try:
+            store._mark_interrupted()
+        except HistoryError as error:
+            store.close()
+            raise error.__cause__ or error from None
+        return store
+
+    @classmethod
+    def read(cls, path: Path) -> HistoryStore:
+        """Open the history file at `path` to look at it, for a folder that cannot be written.
+
+        Raises:
+            HistoryError: where it cannot be read, or is of another version.
+        """
+        try:
+            _refuse_links(path)
+            return cls(_connect_to_read(path), path, None)
+        except (OSError, sqlite3.Error, ValueError) as error:
+            raise HistoryError(f"{path}: {error}") from error
 
     @classmethod
     def in_memory(cls, *, scrub: Callable[[str], str] | None = None) -> HistoryStore:
@@ -155,7 +201,10 @@ class HistoryStore:
             self._connection.executemany("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def finish_run(self, run_id: int, outcome: str, summary: str = "", *, model: str | None = None) -> None:
-        """Mark a run as finished and make its texts searchable."""
+        """Mark a run as finished and make its texts searchable.
+
+        Attempts that nobody summed up, as where a run was stopped, are read out of its events.
+        """
         with self._lock:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -164,6 +213,7 @@ class HistoryStore:
                     " WHERE id = ?",
                     (outcome, self._clean(summary), time.time(), model, run_id),
                 )
+                self._sum_up(run_id, outcome)
                 self._index(run_id)
                 self._connection.execute("COMMIT")
             except BaseException:
@@ -176,33 +226,35 @@ class HistoryStore:
         *,
         search: str | None = None,
         kind: str | None = None,
-        outcome: str | None = None,
+        outcome: str | Collection[str] | None = None,
         starred: bool = False,
         limit: int = 200,
         offset: int = 0,
     ) -> list[RunSummary]:
-        """Return runs, newest first; each word of `search` must occur (as a prefix) in the run's texts."""
-        conditions: list[str] = []
-        values: list[Any] = []
-        if search and (query := _match_query(search)):
-            conditions.append("id IN (SELECT rowid FROM run_text WHERE run_text MATCH ?)")
-            values.append(query)
-        elif search and search.strip():
-            # Only punctuation: the full-text index holds words, so look at the titles.
-            conditions.append("instr(title, ?) > 0")
-            values.append(search.strip())
-        for column, value in (("kind", kind), ("outcome", outcome)):
-            if value is not None:
-                conditions.append(f"{column} = ?")
-                values.append(value)
-        if starred:
-            conditions.append("starred")
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        """Return runs, newest first; each word of `search` must occur (as a prefix) in the run's texts.
+
+        `outcome` is one outcome, or several of which one must be the run's.
+        """
+        where, values = _conditions(search, kind, outcome, starred)
         with self._lock:
             rows = self._connection.execute(
                 f"SELECT {_COLUMNS} FROM runs{where} ORDER BY id DESC LIMIT ? OFFSET ?",
                 (*values, limit, offset),
             ).fetchall()
+            attempts = self._attempts([row[0] for row in rows])
+        return [_summary(row, attempts.get(row[0], ())) for row in rows]
+
+    def summaries(self, run_ids: Iterable[int]) -> list[RunSummary]:
+        """Return the runs of these ids that there are, newest first."""
+        wanted = sorted(set(run_ids), reverse=True)
+        rows = []
+        with self._lock:
+            for start in range(0, len(wanted), 500):
+                part = wanted[start : start + 500]
+                marks = ", ".join("?" * len(part))
+                rows += self._connection.execute(
+                    f"SELECT {_COLUMNS} FROM runs WHERE id IN ({marks}) ORDER BY id DESC", part
+                ).fetchall()
             attempts = self._attempts([row[0] for row in rows])
         return [_summary(row, attempts.get(row[0], ())) for row in rows]
 
@@ -222,16 +274,28 @@ class HistoryStore:
                 "SELECT kind, at, data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)
             ).fetchall()
             attempts = self._attempts([run_id]).get(run_id, ())
-        return Run(
-            _summary(row[:-1], attempts),
-            json.loads(row[-1]),
-            tuple(RunEvent(kind, at, json.loads(data)) for kind, at, data in events),
-        )
+        try:
+            return Run(
+                _summary(row[:-1], attempts),
+                json.loads(row[-1]),
+                tuple(RunEvent(kind, at, json.loads(data)) for kind, at, data in events),
+            )
+        except (ValueError, TypeError) as error:
+            raise HistoryError(f"{self.path}: run {run_id} is damaged: {error}") from error
 
-    def count(self) -> int:
-        """Return the number of runs."""
+    def count(
+        self,
+        *,
+        search: str | None = None,
+        kind: str | None = None,
+        outcome: str | Collection[str] | None = None,
+        starred: bool = False,
+    ) -> int:
+        """Return the number of runs, or of those that `runs` would list."""
+        where, values = _conditions(search, kind, outcome, starred)
         with self._lock:
-            return int(self._connection.execute("SELECT count(*) FROM runs").fetchone()[0])
+            row = self._connection.execute(f"SELECT count(*) FROM runs{where}", values).fetchone()
+        return int(row[0])
 
     def size(self) -> int:
         """Return the size of the history file in bytes, 0 in memory."""
@@ -257,12 +321,20 @@ class HistoryStore:
         """Star a run, which also keeps it from `prune`."""
         self._set(run_id, "starred", int(starred))
 
-    def prune(self, *, max_age_days: float | None = None, max_runs: int | None = None) -> int:
-        """Delete runs that are older than `max_age_days` or beyond the newest `max_runs`; return how many.
+    def prune(
+        self,
+        *,
+        max_age_days: float | None = None,
+        max_runs: int | None = None,
+        max_bytes: int | None = None,
+    ) -> int:
+        """Delete runs that are older than `max_age_days`, beyond the newest `max_runs`, or the oldest ones as
+        long as the texts of all runs take more than `max_bytes`; return how many.
 
-        Runs that somebody starred or named, and runs that have not finished, are kept.
+        Runs that somebody starred, named or annotated, and runs that have not ended, are kept. Where much was
+        deleted the file is made smaller.
         """
-        kept = "AND NOT starred AND name = '' AND finished_at IS NOT NULL"
+        kept = f"AND NOT starred AND name = '' AND note = '' AND outcome <> '{RUNNING}'"
         deleted = 0
         with self._lock:
             if max_age_days is not None:
@@ -271,12 +343,51 @@ class HistoryStore:
             if max_runs is not None:
                 newest = "id NOT IN (SELECT id FROM runs ORDER BY id DESC LIMIT ?)"
                 deleted += self._delete_where(f"{newest} {kept}", (max_runs,))
+            while max_bytes is not None and self._used() > max_bytes:
+                oldest = f"id IN (SELECT id FROM runs WHERE 1 {kept} ORDER BY id LIMIT ?)"
+                # A sixteenth at a time: what a run takes is known only once it is gone.
+                gone = self._delete_where(oldest, (max(1, self.count() // 16),))
+                if not gone:
+                    break
+                deleted += gone
+            if deleted:
+                self._shrink()
         return deleted
 
+    def _used(self) -> int:
+        pages, free, size = (
+            int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return (pages - free) * size
+
+    def _shrink(self) -> None:
+        """Give free pages back where they are a quarter of the file; another process may forbid it."""
+        (pages,) = self._connection.execute("PRAGMA page_count").fetchone()
+        (free,) = self._connection.execute("PRAGMA freelist_count").fetchone()
+        if free * 4 > pages:
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._connection.execute("VACUUM")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def quick_check(self) -> list[str]:
-        """Return what SQLite finds wrong with the file; nothing for a sound one. May take a while."""
-        with self._lock:
-            rows = self._connection.execute("PRAGMA quick_check").fetchall()
+        """Return what SQLite finds wrong with the file; nothing for a sound one.
+
+        May take a while on a large file. It reads through a connection of its own, so that runs can be stored
+        and listed meanwhile.
+        """
+        if self.path is None:
+            with self._lock:
+                rows = self._connection.execute("PRAGMA quick_check").fetchall()
+        else:
+            with _Access(self.path):
+                connection = sqlite3.connect(self.path, timeout=10)
+                try:
+                    rows = connection.execute("PRAGMA quick_check").fetchall()
+                except sqlite3.DatabaseError as error:
+                    rows = [(str(error),)]
+                finally:
+                    connection.close()
         return [] if rows == [("ok",)] else [str(row[0]) for row in rows]
 
     def close(self) -> None:
@@ -299,9 +410,31 @@ class HistoryStore:
 
     def _delete_where(self, condition: str, values: tuple[Any, ...]) -> int:
         rows = self._connection.execute(f"SELECT id FROM runs WHERE {condition}", values).fetchall()
-        self._connection.executemany("DELETE FROM run_text WHERE rowid = ?", rows)
-        self._connection.executemany("DELETE FROM runs WHERE id = ?", rows)
+        if not rows:
+            return 0
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._connection.executemany("DELETE FROM run_text WHERE rowid = ?", rows)
+            self._connection.executemany("DELETE FROM runs WHERE id = ?", rows)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
         return len(rows)
+
+    def _sum_up(self, run_id: int, outcome: str) -> None:
+        """Store the attempts that the events of a translation tell of, where none were stored."""
+        (kind, stored) = self._connection.execute(
+            "SELECT kind, (SELECT count(*) FROM attempts WHERE run_id = runs.id) FROM runs WHERE id = ?",
+            (run_id,),
+        ).fetchone() or ("", 0)
+        if kind != "translate" or stored:
+            return
+        rows = self._connection.execute(
+            "SELECT kind, at, data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)
+        )
+        events = (RunEvent(kind, at, json.loads(data)) for kind, at, data in rows)
+        self.set_attempts(run_id, attempts_of(events, outcome))
 
     def _mark_interrupted(self) -> None:
         with self._lock:
@@ -313,6 +446,7 @@ class HistoryStore:
                     self._connection.execute(
                         "UPDATE runs SET outcome = ? WHERE id = ?", (INTERRUPTED, run_id)
                     )
+                    self._sum_up(run_id, INTERRUPTED)
                     self._index(run_id)
 
     def _attempts(self, run_ids: list[int]) -> dict[int, tuple[AttemptSummary, ...]]:
@@ -355,11 +489,21 @@ class HistoryStore:
         return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
+def _refuse_links(path: Path) -> None:
+    """Raise where a link in somebody's project would lead what is written to another place."""
+    links = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
+    if path.parent.name == _FOLDER:
+        links += [path.parent, path.parent / ".gitignore"]
+    for link in links:
+        if link.is_symlink():
+            raise ValueError(f"{link.name} is a link, and no run is written through one; remove it")
+
+
 def _make_folder(folder: Path) -> None:
     if not folder.exists():
         folder.mkdir(parents=True)
     ignore = folder / ".gitignore"
-    if folder.name == ".workbench" and not ignore.exists():
+    if folder.name == _FOLDER and (not ignore.exists() or not ignore.stat().st_size):
         ignore.write_text("*\n", encoding="utf-8")
 
 
@@ -373,6 +517,25 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         schema.prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    # Beside a file that another process left in the middle of writing lies what it wrote last; without such a
+    # rest SQLite may take the file as it is, and then it needs no files of its own in the folder.
+    rest = path.with_name(path.name + "-wal")
+    settled = not rest.exists() or not rest.stat().st_size
+    mode = "mode=ro&immutable=1" if settled else "mode=ro"
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
+    )
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != schema.VERSION:
+            raise ValueError(f"the history has format {version}, this program reads {schema.VERSION}")
     except BaseException:
         connection.close()
         raise
@@ -413,6 +576,32 @@ def _summary(row: tuple[Any, ...], attempts: tuple[AttemptSummary, ...]) -> RunS
     fields["starred"] = bool(fields["starred"])
     fields["live"] = bool(fields["live"])
     return RunSummary(**fields, attempts=attempts)
+
+
+def _conditions(
+    search: str | None, kind: str | None, outcome: str | Collection[str] | None, starred: bool
+) -> tuple[str, list[Any]]:
+    """Return the WHERE clause of a list of runs, and its values."""
+    conditions: list[str] = []
+    values: list[Any] = []
+    if search and (query := _match_query(search)):
+        conditions.append("id IN (SELECT rowid FROM run_text WHERE run_text MATCH ?)")
+        values.append(query)
+    elif search and search.strip():
+        # Only punctuation: the full-text index holds words, so look at the titles.
+        conditions.append("instr(title, ?) > 0")
+        values.append(search.strip())
+    if kind is not None:
+        conditions.append("kind = ?")
+        values.append(kind)
+    if outcome is not None:
+        outcomes = [outcome] if isinstance(outcome, str) else list(outcome)
+        # The sign keeps SQLite on the order of ids, in which the newest rows are found at once.
+        conditions.append(f"+outcome IN ({', '.join('?' * len(outcomes))})")
+        values += outcomes
+    if starred:
+        conditions.append("starred")
+    return (f" WHERE {' AND '.join(conditions)}" if conditions else ""), values
 
 
 def _match_query(search: str) -> str:

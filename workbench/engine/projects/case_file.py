@@ -134,6 +134,7 @@ class _RowReader:
 
     def __init__(self, document: JsonDocument, file: str, line: int, offset: int) -> None:
         self.document = document
+        self.lines = LineIndex(document.text)
         self.file = file
         self.line = line
         self.offset = offset
@@ -208,7 +209,7 @@ class _RowReader:
         span = self.document.span(pointer) or (0, len(self.document.text))
         if code == "unknown_key":
             span = self.document.key_span(pointer) or span
-        column = LineIndex(self.document.text).position(span[0])[1]
+        column = self.lines.position(span[0])[1]
         return Diagnostic(
             severity,
             code,

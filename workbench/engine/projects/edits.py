@@ -70,6 +70,11 @@ class ProjectEdits:
 
     # Edits of workbench.toml
 
+    def states(self, *path: str) -> bool:
+        """Tell whether `workbench.toml` states a value at this path of keys, rather than leaving the default."""
+        nothing = object()
+        return self._document.get(path, nothing) is not nothing
+
     def _edit(self, path: TomlPath, value: Any) -> None:
         """Set a value, or remove it when `value` is `None`."""
         changed = self._document.remove(path) if value is None else self._document.set(path, value)

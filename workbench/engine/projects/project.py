@@ -548,6 +548,14 @@ def find_project(path: Path) -> Path:
     Raises:
         ProjectError: when there is none, with a hint where one is near.
     """
+    try:
+        return _find_project(path)
+    except OSError as error:
+        message = f"{path} cannot be opened: {error.strerror or error}"
+        raise ProjectError.of("unreadable", message, file=str(path)) from None
+
+
+def _find_project(path: Path) -> Path:
     folder = path.parent if path.name == PROJECT_FILE and not path.is_dir() else path
     if not folder.exists():
         raise ProjectError.of("no_project", f"{path} does not exist", file=str(path))

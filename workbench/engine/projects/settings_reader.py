@@ -225,7 +225,18 @@ def _rule(table: _Table) -> Rule:
         message=table.text("message", ""),
     )
     table.done()
+    if not any(problem.path[: len(table.path)] == table.path for problem in table.problems):
+        _refuse_rule(table, rule)
     return rule
+
+
+def _refuse_rule(table: _Table, rule: Rule) -> None:
+    from workbench.engine.translation.rules import rule_problem  # slow to import, and few projects have rules
+
+    wrong = rule_problem(rule)
+    if wrong is not None:
+        key, message, hint = wrong
+        table.problem("error", "rule", message, key if key in table.values else None, hint)
 
 
 def _budget(table: _Table) -> dict[str, float]:

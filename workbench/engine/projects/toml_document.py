@@ -71,7 +71,7 @@ def _syntax_diagnostic(text: str, line: int, column: int, message: str, file: st
     return Diagnostic(
         "error",
         code,
-        f"not TOML: {message[:1].lower()}{message[1:]}",
+        f"not TOML: {message[:1].lower() if message[1:2].islower() else message[:1]}{message[1:]}",
         start=offset,
         end=min(offset + 1, len(text)),
         line=position[0],
@@ -107,30 +107,59 @@ class TomlDocument:
 
     A path is a tuple of names and row numbers, such as `("template", "messages", 0, "content")`. `values`
     must not be changed by callers. Texts with a lone surrogate are kept in `values` as they are; in `text`
-    the surrogate is U+FFFD.
+    the surrogate is U+FFFD. A changed text is in `values` at once and is written into `text` when somebody
+    asks for that, since a long one changes with every key.
     """
 
     def __init__(self, text: str, file: str | None = None) -> None:
         self.file = file
-        self.text = text
+        self._text = text
         self.newline = newline_style(text)
         self.values: dict[str, Any] = read_toml(text, file)
         self._map: TomlMap | None = None
         self._lines: LineIndex | None = None
+        # Texts that are in `values` only, with what the text says in their place.
+        self._unwritten: dict[Path, tuple[str, str]] = {}
+
+    @property
+    def text(self) -> str:
+        """The present text of the file."""
+        if self._unwritten:
+            self._write_texts()
+        return self._text
 
     @property
     def lines(self) -> LineIndex:
         """Converts offsets of the present text to lines and columns."""
+        text = self.text
         if self._lines is None:
-            self._lines = LineIndex(self.text)
+            self._lines = LineIndex(text)
         return self._lines
 
     @property
     def map(self) -> TomlMap:
         """The places of everything in the present text."""
+        text = self.text
         if self._map is None:
-            self._map = scan(self.text)
+            self._map = scan(text)
         return self._map
+
+    def _places(self) -> TomlMap:
+        """Return the places in the text as it was last written; which paths there are holds now as well."""
+        if self._map is None:
+            self._map = scan(self._text)
+        return self._map
+
+    def _write_texts(self) -> None:
+        """Write the texts that changed since the last time into the file's text."""
+        spans = self._places().values
+        edits = [
+            (*spans[path], write_value(value, self._text[slice(*spans[path])], self.newline))
+            for path, (written, value) in self._unwritten.items()
+            if value != written
+        ]
+        self._unwritten = {}
+        self._apply(edits, self.values, verify=False)
 
     def get(self, path: Path, default: Any = None) -> Any:
         """Return the value at `path`, or `default`."""
@@ -155,6 +184,10 @@ class TomlDocument:
         current = self.get(path, _MISSING)
         if _same(current, value):
             return False
+        if isinstance(value, str) and isinstance(current, str) and path in self._places().values:
+            self.values = _with_value(self.values, path, value)
+            self._unwritten[path] = (self._unwritten.get(path, (current, ""))[0], value)
+            return True
         if isinstance(value, Mapping) and isinstance(current, Mapping) and path not in self.map.values:
             for key in [key for key in current if key not in value]:
                 self.remove((*path, key))
@@ -171,9 +204,8 @@ class TomlDocument:
         span = self.map.values.get(path)
         if span is not None:
             token = write_value(value, self.text[span[0] : span[1]], self.newline)
-            only_text = isinstance(value, str) and isinstance(current, str)
             if not self._set_elements(path, value, expected):
-                self._apply([(*span, token)], expected, verify=not only_text)
+                self._apply([(*span, token)], expected)
         elif current is not _MISSING:
             self.remove(path)
             self.set(path, value)
@@ -519,7 +551,7 @@ class TomlDocument:
                 file=self.file,
                 hint="edit the file in a text editor",
             )
-        self.text, self.values = text, expected
+        self._text, self.values = text, expected
         self._map = self._lines = None
 
     def lone_surrogates(self) -> list[Path]:
@@ -550,6 +582,15 @@ def _parent(values: dict[str, Any], path: Path) -> Any:
     for step in path[:-1]:
         place = place.setdefault(step, {}) if isinstance(place, dict) else place[step]
     return place
+
+
+def _with_value(values: Any, path: Path, value: Any) -> Any:
+    """Return `values` with another value at `path`; only the containers on the way are copied."""
+    if not path:
+        return value
+    changed = copy.copy(values)
+    changed[path[0]] = _with_value(values[path[0]], path[1:], value)
+    return changed
 
 
 def _delete(values: dict[str, Any], path: Path) -> None:

@@ -16,6 +16,7 @@ from workbench.engine.prompts.queries import (
 )
 from workbench.engine.prompts.rag import CustomRAGGenerationPrompt, RAGGenerationPrompt
 from workbench.engine.prompts.registry import ComponentRegistry, UnknownComponentError, registry
+from workbench.engine.prompts.variants import PromptVariant, find_variant, prompt_variants
 
 __all__ = [
     "LANGUAGES",
@@ -28,6 +29,7 @@ __all__ = [
     "HuggingFaceCredential",
     "OpenAICredential",
     "PromptTemplateError",
+    "PromptVariant",
     "QueryDecompositionPrompt",
     "QueryExpansionPrompt",
     "QueryRewritingPrompt",
@@ -36,5 +38,7 @@ __all__ = [
     "SchemaField",
     "UnknownComponentError",
     "ValidationError",
+    "find_variant",
+    "prompt_variants",
     "registry",
 ]

@@ -16,6 +16,14 @@ from workbench.engine.templates.conversion import (
 from workbench.engine.templates.counts import TextCounts, count_text, count_texts
 from workbench.engine.templates.escapers import ESCAPERS
 from workbench.engine.templates.graph import KeyCollisionError
+from workbench.engine.templates.graph_text import (
+    GraphText,
+    JsonString,
+    completion_in_graph,
+    convert_graph,
+    extract_in_graph,
+    rename_in_graph,
+)
 from workbench.engine.templates.options import (
     DIALECTS,
     Dialect,
@@ -29,9 +37,11 @@ from workbench.engine.templates.rename import (
     Extraction,
     apply_fixes,
     extract_parameter,
+    missing_member,
     placeholder_for,
     rename_in_template,
     rename_key,
+    rename_keys,
 )
 from workbench.engine.templates.rendering import (
     CompiledTemplate,
@@ -61,6 +71,8 @@ __all__ = [
     "ConversionError",
     "Dialect",
     "Extraction",
+    "GraphText",
+    "JsonString",
     "KeyCollisionError",
     "Many",
     "MessageTemplate",
@@ -80,19 +92,25 @@ __all__ = [
     "UnresolvedPlaceholderError",
     "apply_fixes",
     "completion_at",
+    "completion_in_graph",
+    "convert_graph",
     "convert_template",
     "converted_options",
     "count_text",
     "count_texts",
     "declared_name",
     "escapers",
+    "extract_in_graph",
     "extract_parameter",
+    "missing_member",
     "parse_template",
     "placeholder_candidates",
     "placeholder_for",
     "placeholder_roots",
+    "rename_in_graph",
     "rename_in_template",
     "rename_key",
+    "rename_keys",
     "render_graph",
     "render_prompt",
     "render_text",

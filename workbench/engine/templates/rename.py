@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.engine.diagnostics import Fix
-from workbench.engine.json_text import JsonDocument, split_pointer
+from workbench.engine.json_text import (
+    JsonDocument,
+    escape_pointer,
+    join_pointer,
+    resolve_pointer,
+    split_pointer,
+)
 from workbench.engine.templates.options import TemplateOptions
+from workbench.engine.templates.path_steps import rename_in_path
 from workbench.engine.templates.paths import format_path
 from workbench.engine.templates.program import Token, read_token
 from workbench.engine.templates.settings import settings_from_options
-from workbench.engine.templates.spans import parse_template
+from workbench.engine.templates.spans import DELIMITERS, parse_template
 from workbench.engine.text import shorten
 
 
@@ -26,8 +34,9 @@ def rename_in_template(
 ) -> tuple[Fix, ...]:
     """Return the edits of `text` that follow when the parameter at `pointer` is called `new_name`.
 
-    A path with a wildcard is changed where the renamed name stands before the wildcard. Edits do not overlap
-    and come from left to right; `apply_fixes` carries them out. `names` as in `parse_template`.
+    An index in `pointer` stands for all items of its list, so that `orders[*].item` and `orders[1].item` follow
+    when `/orders/0/item` is renamed, filters included. Edits do not overlap and come from left to right;
+    `apply_fixes` carries them out. `names` as in `parse_template`.
     """
     options = options or TemplateOptions()
     target = split_pointer(pointer)
@@ -49,32 +58,11 @@ def rename_in_template(
 
 def _renamed(token: Token, target: Sequence[str], new_name: str, options: TemplateOptions) -> str | None:
     """Return the content of a placeholder after the renaming, `None` when it does not read the parameter."""
-    assert token.path is not None
     if options.dialect == "braces":
         return new_name if len(target) == 1 and token.content == target[0] else None
-    root = token.path.root
-    if len(root) < len(target) or any(str(a) != b for a, b in zip(root, target, strict=False)):
+    if token.path is None or token.path.error is not None:
         return None
-    at = len(target) - 1
-    if not isinstance(root[at], str):
-        return None
-    renamed = (*root[:at], new_name, *root[at + 1 :])
-    rest = token.content[root_length(token.content, root) :] if token.path.segments is None else ""
-    dollar = "$" if token.content.startswith("$") else ""
-    path = format_path(renamed)
-    if dollar:
-        path = dollar + (path if path.startswith("[") else f".{path}")
-    return path + rest
-
-
-def root_length(content: str, root: Sequence[str | int]) -> int:
-    """Return how many characters of a path spell its plain beginning `root`."""
-    from workbench.engine.json_path import plain_segments
-
-    for end in range(len(content), 0, -1):
-        if content[end : end + 1] in (".", "[") and plain_segments(content[:end]) == tuple(root):
-            return end
-    return 0
+    return rename_in_path(token.content, target, new_name)
 
 
 def rename_key(document: JsonDocument, pointer: str, new_name: str) -> Fix | None:
@@ -83,6 +71,37 @@ def rename_key(document: JsonDocument, pointer: str, new_name: str) -> Fix | Non
     if place is None:
         return None
     return Fix(f"Rename to {shorten(new_name, 40)}", *place, json.dumps(new_name, ensure_ascii=False))
+
+
+def rename_keys(document: JsonDocument, pointer: str, new_name: str) -> tuple[Fix, ...]:
+    """Return the edits that rename the member at `pointer`, in every item of the lists on the way to it.
+
+    Raises:
+        ValueError: where an object has a member called `new_name` already.
+    """
+    fixes = []
+    for place in _alike(document.value, split_pointer(pointer)):
+        owner = resolve_pointer(document.value, place.rpartition("/")[0])
+        if new_name in owner:
+            raise ValueError(f"{place.rpartition('/')[0] or 'the root'} has a member {new_name!r} already")
+        fix = rename_key(document, place, new_name)
+        if fix is not None:
+            fixes.append(fix)
+    return tuple(sorted(fixes, key=lambda fix: fix.start))
+
+
+def _alike(value: Any, tokens: Sequence[str]) -> list[str]:
+    """Return the pointers of the member at `tokens`, with every index of a list in the place of one."""
+    found = [("", value)]
+    for token in tokens:
+        inner: list[tuple[str, Any]] = []
+        for pointer, each in found:
+            if isinstance(each, Mapping) and token in each:
+                inner.append((f"{pointer}/{escape_pointer(token)}", each[token]))
+            elif isinstance(each, list) and token.isdigit():
+                inner += [(f"{pointer}/{index}", item) for index, item in enumerate(each)]
+        found = inner
+    return [pointer for pointer, _ in found]
 
 
 def apply_fixes(text: str, fixes: Iterable[Fix]) -> str:
@@ -155,3 +174,44 @@ def placeholder_for(name: str, options: TemplateOptions) -> str:
         return "{" + name + "}"
     path = format_path((name,))
     return f"[%{options.context_name}.{path}%]" if options.dialect == "context" else "{{" + path + "}}"
+
+
+def missing_member(
+    body: str, parameters: Any, options: TemplateOptions | None = None
+) -> tuple[str, str, str] | None:
+    """Return what must be added to the parameters so that the placeholder `body` has a value.
+
+    The result is the JSON Pointer of the object that gets a member, the member as JSON text with an empty
+    text for the value, and its name. `None` where the path is no plain one, or leads into something that
+    cannot have members.
+    """
+    options = options or TemplateOptions()
+    opener, closer = DELIMITERS[options.dialect]
+    parsed = parse_template(f"{opener}{body}{closer}", options, names=(body,))
+    if len(parsed.placeholders) != 1:
+        return None
+    token = read_token(parsed.placeholders[0], settings_from_options(options))
+    if token.kind != "path" or token.path is None or token.path.segments is None:
+        return None
+    segments, value = token.path.segments, parameters
+    for at, segment in enumerate(segments):
+        if isinstance(value, Mapping) and isinstance(segment, str):
+            if segment not in value:
+                return _member_at(segments[: at + 1], segments[at + 1 :])
+        elif not (
+            isinstance(value, list) and isinstance(segment, int) and -len(value) <= segment < len(value)
+        ):
+            return None
+        value = value[segment]
+    return None
+
+
+def _member_at(above: Sequence[str | int], below: Sequence[str | int]) -> tuple[str, str, str] | None:
+    made: Any = ""
+    for segment in reversed(below):
+        if not isinstance(segment, str):
+            return None
+        made = {segment: made}
+    name = str(above[-1])
+    text = f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(made, ensure_ascii=False)}"
+    return join_pointer(*above[:-1]), text, name

@@ -1,31 +1,38 @@
 """Tools: their definitions, what they answer, how a call is executed, and the conversation that calls them."""
 
-from workbench.engine.tools.arguments import ToolArguments, read_arguments
-from workbench.engine.tools.definitions import Simulation, ToolDefinition
-from workbench.engine.tools.execution import (
-    Tool,
-    ToolArgumentsError,
-    ToolError,
-    ToolExecution,
-    ToolPolicies,
-    UnknownToolError,
-    check_tools,
-    execute_tool,
-)
-from workbench.engine.tools.loop import ToolRun, run_tools
-from workbench.engine.tools.results import (
-    Content,
-    ImageContent,
-    TextContent,
-    ToolExecutionResult,
-    ToolExecutionResultBuilder,
-)
-from workbench.engine.tools.simulation import (
-    SimulatedToolError,
-    check_simulation,
-    simulated_tool,
-    simulated_tools,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.engine.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from workbench.engine.tools.arguments import ToolArguments, read_arguments
+    from workbench.engine.tools.definitions import Simulation, ToolDefinition
+    from workbench.engine.tools.execution import (
+        Tool,
+        ToolArgumentsError,
+        ToolError,
+        ToolExecution,
+        ToolPolicies,
+        UnknownToolError,
+        check_tools,
+        execute_tool,
+    )
+    from workbench.engine.tools.loop import ToolRun, run_tools
+    from workbench.engine.tools.results import (
+        Content,
+        ImageContent,
+        TextContent,
+        ToolExecutionResult,
+        ToolExecutionResultBuilder,
+    )
+    from workbench.engine.tools.simulation import (
+        SimulatedToolError,
+        check_simulation,
+        simulated_tool,
+        simulated_tools,
+    )
 
 __all__ = [
     "Content",
@@ -52,3 +59,14 @@ __all__ = [
     "simulated_tool",
     "simulated_tools",
 ]
+
+_MODULES = (
+    "definitions",
+    "arguments",
+    "execution",
+    "loop",
+    "results",
+    "simulation",
+)
+
+__getattr__, __dir__ = lazy_names(__name__, _MODULES, __all__)

@@ -1,26 +1,33 @@
 """Translation of requests into values of a type: extraction, validation, repair, programs, and their replay."""
 
-from workbench.engine.translation.diff import PointerChange, pointer_diff
-from workbench.engine.translation.extraction import Candidate, Extraction, extract_json
-from workbench.engine.translation.nulls import strip_nulls
-from workbench.engine.translation.partial import partial_json, preview_reply
-from workbench.engine.translation.programs import (
-    JsonProgramTranslator,
-    ProgramError,
-    ProgramFunction,
-    ProgramParameter,
-    check_program,
-    evaluate_program,
-    evaluate_program_async,
-)
-from workbench.engine.translation.prompts import PromptContext, request_prompt
-from workbench.engine.translation.record import OUTCOMES, Attempt, Step, TranslationRecord, replay
-from workbench.engine.translation.requests import read_requests
-from workbench.engine.translation.results import Failure, Result, Success, TranslationError, get_data
-from workbench.engine.translation.rules import check_rules, rules_check
-from workbench.engine.translation.structured import StrictLimits, StrictSchema, strict_schema, undo_strict
-from workbench.engine.translation.translator import JsonTranslator, translator_from_settings
-from workbench.engine.translation.validator import JsonSchemaValidator, Validator
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.engine.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from workbench.engine.translation.diff import PointerChange, pointer_diff
+    from workbench.engine.translation.extraction import Candidate, Extraction, extract_json
+    from workbench.engine.translation.nulls import strip_nulls
+    from workbench.engine.translation.partial import partial_json, preview_reply
+    from workbench.engine.translation.programs import (
+        JsonProgramTranslator,
+        ProgramError,
+        ProgramFunction,
+        ProgramParameter,
+        check_program,
+        evaluate_program,
+        evaluate_program_async,
+    )
+    from workbench.engine.translation.prompts import PromptContext, request_prompt
+    from workbench.engine.translation.record import OUTCOMES, Attempt, Step, TranslationRecord, replay
+    from workbench.engine.translation.requests import read_requests
+    from workbench.engine.translation.results import Failure, Result, Success, TranslationError, get_data
+    from workbench.engine.translation.rules import check_rules, rules_check
+    from workbench.engine.translation.structured import StrictLimits, StrictSchema, strict_schema, undo_strict
+    from workbench.engine.translation.translator import JsonTranslator, translator_from_settings
+    from workbench.engine.translation.validator import JsonSchemaValidator, Validator
 
 __all__ = [
     "OUTCOMES",
@@ -62,3 +69,21 @@ __all__ = [
     "translator_from_settings",
     "undo_strict",
 ]
+
+_MODULES = (
+    "diff",
+    "extraction",
+    "nulls",
+    "partial",
+    "programs",
+    "prompts",
+    "record",
+    "requests",
+    "results",
+    "rules",
+    "structured",
+    "translator",
+    "validator",
+)
+
+__getattr__, __dir__ = lazy_names(__name__, _MODULES, __all__)
