@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from workbench.engine.language_models import Completion, Message, Usage
 from workbench.engine.resources import resource
+from workbench.engine.secrets import Secrets
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.settings import AppSettings
 from workbench.gui.shell.theme import apply_theme
@@ -79,7 +81,7 @@ def open_session(qtbot: QtBot, tmp_path: Path, *, live: bool = False) -> Iterato
     apply_theme(app, "light")
     settings = AppSettings(tmp_path / "config")
     settings.set("checks.live", live)
-    session = Session(settings)
+    session = Session(settings, secrets=Secrets(os.environ))
     session.open(make_project(tmp_path))
     session.set_chat_model("recorded")
     qtbot.waitUntil(lambda: session.rendering() is not None, timeout=WAIT_MS)

@@ -17,6 +17,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 
+from workbench.engine.secrets import Secrets
 from workbench.gui.application import make_application
 from workbench.gui.main_window import MainWindow
 from workbench.gui.shell.session import Session
@@ -140,7 +141,8 @@ def project_folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def session(qapp: QApplication, settings: AppSettings) -> Iterator[Session]:
-    made = Session(settings)
+    # No test reads the keyring of the person who runs it.
+    made = Session(settings, secrets=Secrets(os.environ))
     made.settings.set("checks.live", False)
     yield made
     made.close()

@@ -193,18 +193,18 @@ def test_runs_are_found_by_the_words_in_their_texts_and_by_kind(qtbot: QtBot, pa
 
 def test_runs_can_be_starred_renamed_annotated_and_deleted(session: Session, pane: HistoryPane) -> None:
     pane.select(2)
-    pane.star_run(True)
+    pane.marks.star(True)
     assert column(pane, 0)[0] == "★ 2"
-    pane.rename_run("the broken pole")
+    pane.marks.rename("the broken pole")
     assert column(pane, 1)[0] == "the broken pole"
-    pane.annotate_run("keep this one")
+    pane.marks.annotate("keep this one")
     pane.set_starred_only(True)
     assert column(pane, 0) == ["★ 2"]
     pane.set_starred_only(False)
     summary = session.history.run(2).summary  # type: ignore[union-attr]
     assert (summary.starred, summary.name, summary.note) == (True, "the broken pole", "keep this one")
     pane.select(2)
-    pane.delete_run()
+    pane.marks.delete()
     assert column(pane, 0) == ["1"]
     assert pane.record() is None
 
@@ -239,7 +239,7 @@ def test_a_low_pane_turns_its_parts_into_tabs_and_back(pane: HistoryPane) -> Non
     assert pane.height() == 260
     pane.resize(1400, 800)
     titles = [pane.tabs.tabText(k) for k in range(pane.tabs.count())]
-    assert titles == ["Raw reply", "JSON", "Request", "Settings"]
+    assert titles == ["Raw reply", "JSON", "Details", "Request", "Settings"]
     assert pane.conversation.isVisible()
     assert pane.conversation.turns()[-1].text == SECOND_REPLY
 

@@ -16,6 +16,7 @@ from workbench.gui.dialogs.new_project import NewProjectDialog, folder_name
 from workbench.gui.dialogs.settings_dialog import SettingsDialog
 from workbench.gui.dialogs.shortcuts import ShortcutsDialog
 from workbench.gui.main_window import MainWindow
+from workbench.gui.panes.problems import PLACE_ROLE
 from workbench.gui.shell.crash import CrashGuard
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.settings import AppSettings
@@ -173,6 +174,56 @@ def test_problems_lead_to_their_places(open_window: MainWindow, settled) -> None
     assert sorted(seen) == list(range(len(rows)))
     open_window.actions_by_id["window.next-problem"].trigger()
     assert pane.view.currentIndex().row() == seen[0]
+
+
+def test_every_problem_can_be_reached_however_many_there_are(open_window: MainWindow, settled) -> None:
+    open_window.template.cards[1].editor.replace_text("".join(f"[%param.no{i}%]\n" for i in range(1200)))
+    settled(open_window.session)
+    problems = open_window.docks.pane("problems")
+    missing = [
+        r for r in range(problems.model.rowCount()) if "param.no" in problems.model.diagnostic(r).message
+    ]
+    assert len(missing) == 1200
+    problems.go(missing[-1])
+    editor = open_window.template.cards[1].editor
+    start, end = editor.selection()
+    assert editor.raw_text()[start:end] in problems.model.diagnostic(missing[-1]).message
+    assert problems.view.currentIndex().row() == missing[-1]
+    assert problems.view.viewport().rect().intersects(problems.view.visualRect(problems.view.currentIndex()))
+
+
+PROBLEMS = [
+    ("missing", "[%param.nobody%]", "param.nobody%] is unresolved", "user, line 1"),
+    ("list", "[%param.list%]", "is a list and is put in as JSON", "user"),
+    ("object", "[%param.company%]", "is an object and is put in as JSON", "user"),
+    ("joined", "[%param.list[*]%]", "matches 2 values, which are put in as one text", "user"),
+    ("empty match", "[%param.none[*]%]", "matches nothing, so nothing is put in", "user, line 1"),
+    ("null", "[%param.null%]", "is null and is put in as nothing", "user"),
+    ("unused", "x", "/name is not used by any template", "default, line 3"),
+    ("schema", "x", "", "default, line 4"),
+    ("broken path", "[%param.a[?(%]", "its path is malformed", "user, line 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "words", "place"), [p[1:] for p in PROBLEMS], ids=[p[0] for p in PROBLEMS])
+def test_each_kind_of_problem_is_listed_at_its_place(
+    open_window: MainWindow, settled, text: str, words: str, place: str
+) -> None:
+    value = '{\n "company": {"name": "F"},\n "name": "Ann",\n "age": "old",\n "list": [1, 2], "none": [], "null": null\n}'
+    open_window.session.edit("parameters", lambda p: p.set_parameter_set("default", value))
+    open_window.template.cards[1].editor.replace_text(text)
+    settled(open_window.session)
+    problems = open_window.docks.pane("problems")
+    rows = [problems.model.index(row) for row in range(problems.model.rowCount())]
+    found = [row for row in rows if words in row.data() and row.data(PLACE_ROLE) == place]
+    if words == "":
+        found = [row for row in found if problems.model.diagnostic(row.row()).keyword == "type"]
+    assert len(found) == 1
+    problems.go(found[0].row())
+    editor = (
+        open_window.data.parameters.editor() if "default" in place else open_window.template.cards[1].editor
+    )
+    assert editor.hasFocus()
 
 
 def test_rows_of_problems_that_stay_are_not_touched(open_window: MainWindow, settled) -> None:

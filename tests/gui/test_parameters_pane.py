@@ -101,7 +101,8 @@ def test_a_schema_error_is_underlined_with_the_value_it_concerns(open_window: Ma
 def test_the_form_has_a_field_for_every_value_by_its_type(form) -> None:
     kinds = {pointer: type(field).__name__ for pointer, field in form.fields.items()}
     assert kinds == {"/company/name": "QLineEdit", "/name": "QLineEdit", "/age": "QLineEdit"}
-    assert [b.accessibleName() for b in form.findChildren(QPushButton)] == ["Add tier", "Add vip"]
+    names = [b.accessibleName() for b in form.findChildren(QPushButton)]
+    assert names == ["Add a member to company", "Add tier", "Add vip", "Add a member"]
 
 
 def test_a_field_changes_only_its_own_span(form, open_window: MainWindow, qtbot, settled) -> None:
@@ -201,3 +202,104 @@ def test_an_inferred_schema_accepts_what_it_was_made_from(value) -> None:
     from workbench.engine.schemas import JsonSchema
 
     assert JsonSchema.from_value(infer_schema(value)).check(value) == []
+
+
+RICH = {
+    "type": "object",
+    "required": ["kind", "lines"],
+    "properties": {
+        "kind": {"const": "order"},
+        "size": {"oneOf": [{"const": "s", "title": "small"}, {"const": "l"}]},
+        "lines": {"type": "array", "items": {"$ref": "#/$defs/line"}},
+        "note": {"type": "string", "default": "none", "description": "For the packer"},
+    },
+    "additionalProperties": False,
+    "$defs": {
+        "line": {
+            "type": "object",
+            "required": ["item", "count"],
+            "properties": {"item": {"type": "string"}, "count": {"type": "integer", "minimum": 1}},
+        }
+    },
+}
+
+
+@pytest.fixture
+def rich(form, open_window: MainWindow, settled):
+    session = open_window.session
+    session.edit("schemas", lambda p: p.set_parameters_schema(json.dumps(RICH)))
+    session.edit("parameters", lambda p: p.set_parameter_set("default", '{"lines": []}\n'))
+    settled(session)
+    return form
+
+
+def _press(form, name: str, open_window: MainWindow, settled) -> None:
+    next(b for b in form.findChildren(QPushButton) if b.accessibleName() == name).click()
+    settled(open_window.session)
+
+
+def test_items_and_members_begin_with_what_their_schema_allows(
+    rich, open_window: MainWindow, settled
+) -> None:
+    for name in ("Add kind", "Add an item to lines", "Add size", "Add note"):
+        _press(rich, name, open_window, settled)
+    value = _value(open_window)
+    assert (value["kind"], value["size"], value["note"]) == ("order", "s", "none")
+    assert set(value["lines"][0]) == {"item", "count"}
+    assert value["lines"][0]["count"] >= 1
+    assert rich.fields["/lines/0/count"].text() == str(value["lines"][0]["count"])
+    assert "Add a member" not in [b.accessibleName() for b in rich.findChildren(QPushButton)]
+    errors = [d for d in open_window.session.diagnostics() if d.keyword]
+    assert errors == []
+
+
+def test_required_members_are_marked_and_missed(rich, open_window: MainWindow, settled) -> None:
+    from PySide6.QtWidgets import QLabel
+
+    labels = [label.text() for label in rich.findChildren(QLabel)]
+    assert {"kind *", "lines *", "size", "note"} <= set(labels)
+    assert labels.count("required, not there") == 1
+    assert "kind" in rich.whole.text()
+    _press(rich, "Add kind", open_window, settled)
+    assert rich.whole.text() == ""
+
+
+def test_an_error_shows_at_the_field_it_concerns(rich, open_window: MainWindow, qtbot, settled) -> None:
+    _press(rich, "Add an item to lines", open_window, settled)
+    count = rich.fields["/lines/0/count"]
+    count.setFocus()
+    count.selectAll()
+    qtbot.keyClicks(count, "0")
+    settled(open_window.session)
+    assert _value(open_window)["lines"][0]["count"] == 0
+    assert rich._problems["/lines/0/count"].isVisible()
+    assert count.property("state") == "error"
+    qtbot.keyClick(count, Qt.Key.Key_Backspace)
+    qtbot.keyClicks(count, "12")
+    settled(open_window.session)
+    assert _value(open_window)["lines"][0]["count"] == 12
+    assert not rich._problems["/lines/0/count"].isVisible()
+
+
+def test_a_text_that_becomes_long_keeps_the_keyboard(form, open_window: MainWindow, qtbot, settled) -> None:
+    field = form.fields["/name"]
+    field.setFocus()
+    qtbot.keyClicks(field, "x" * 80)
+    settled(open_window.session)
+    assert form.fields["/name"] is field
+    assert field.hasFocus()
+    assert _value(open_window)["name"].endswith("x" * 80)
+
+
+def test_text_and_form_edit_the_same_data(form, open_window: MainWindow, settled) -> None:
+    editor = open_window.data.parameters.editor()
+    editor.replace_text('{"company": {"name": "C", "extra": [1, {"deep": true}]}, "name": "Z"}')
+    settled(open_window.session)
+    assert {"/company/extra/0", "/company/extra/1/deep", "/name"} <= set(form.fields)
+    assert form.fields["/company/extra/1/deep"].isChecked()
+    form.add_member("/company/extra/1", "more")
+    settled(open_window.session)
+    assert editor.raw_text().endswith('[1, {"deep": true, "more": ""}]}, "name": "Z"}')
+    form.fields["/company/extra/1/deep"].setChecked(False)
+    settled(open_window.session)
+    assert '"deep": false' in editor.raw_text()

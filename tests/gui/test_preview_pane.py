@@ -128,3 +128,111 @@ def test_astral_and_crlf_values_are_tinted_at_the_right_place(
     settled(open_window.session)
     assert [part for part, _ in _tinted(preview)] == ["😀😀\r\n𝒳", "שלום", "1"]
     assert preview.text.cursor().shape() in (Qt.CursorShape.ArrowCursor, Qt.CursorShape.IBeamCursor)
+
+
+def test_hovering_tells_how_often_a_path_matches_and_how_its_value_is_escaped(
+    open_window: MainWindow, preview, settled
+) -> None:
+    session = open_window.session
+    session.edit(
+        "parameters", lambda p: p.set_parameter_set("default", '{"l": ["a", "<b>"], "q": "\\"x\\""}')
+    )
+    session.edit("template", lambda p: p.set_template_option("escape", "xml"))
+    open_window.template.cards[1].editor.replace_text("[%param.l[*]%] [%param.q%]")
+    settled(session)
+    text = preview.text.raw_text()
+    tip = preview.text.hover_text(text.index("a, "))
+    for part in ("2 matches", "/l/0", "array", "escaped as xml", "&amp;lt;b&amp;gt;"):
+        assert part in tip
+    assert "1 match" in preview.text.hover_text(text.index("&quot;x"))
+
+
+def test_a_missing_value_says_why_on_hover(open_window: MainWindow, preview, settled) -> None:
+    open_window.template.cards[1].editor.replace_text("[%param.nam%]")
+    settled(open_window.session)
+    tip = preview.text.hover_text(preview.text.raw_text().index("[%param.nam%]") + 2)
+    assert "is unresolved" in tip
+    assert "param.name" in tip
+
+
+def test_the_json_view_is_tinted_hovered_and_clicked_like_the_messages(
+    open_window: MainWindow, preview, settled
+) -> None:
+    preview.view_switch.choose("json")
+    text = preview.json.raw_text()
+    assert [text[t.start : t.end] for t in preview.json._tints] == ["Fernhill", "Ann", "41"]
+    preview.json.clicked.emit(text.index("41"))
+    editor = open_window.template.cards[1].editor
+    start, end = editor.selection()
+    assert editor.raw_text()[start:end] == "[%param.age%]"
+    settled(open_window.session)
+    assert [text[a:b] for a, b in preview.json._outlines] == ["41"]
+
+
+def test_a_click_leads_to_the_parameter_too(open_window: MainWindow, preview, settled, monkeypatch) -> None:
+    from PySide6.QtWidgets import QMenu
+
+    chosen: list[str] = []
+
+    def run(menu: QMenu, *_arguments) -> None:
+        chosen.extend(action.text() for action in menu.actions() if action.text())
+        next(action for action in menu.actions() if action.text() == "Go to parameter").trigger()
+
+    monkeypatch.setattr(QMenu, "exec", run)
+    box = preview.text.span_boxes(
+        preview.text.raw_text().index("Ann"), preview.text.raw_text().index("Ann") + 2
+    )[0]
+    preview._context_menu(preview.text, box.center().toPoint())
+    assert chosen[:2] == ["Go to placeholder", "Go to parameter"]
+    editor = open_window.data.parameters.editor()
+    start, end = editor.selection()
+    assert editor.raw_text()[start:end] == '"Ann"'
+
+
+def test_what_differs_between_two_sets_stands_out(open_window: MainWindow, preview, settled) -> None:
+    session = open_window.session
+    other = '{"company": {"name": "Fernhill"}, "name": "Bob", "age": 41}'
+    session.edit("parameters", lambda p: p.set_parameter_set("other", other))
+    open_window.actions_by_id["project.compare-previews"].trigger()
+    settled(session)
+    assert (preview.first_name.text(), preview.second_name.text()) == ("default", "other")
+    assert preview.difference.text() == "1 value differs"
+    for text in (preview.text, preview.second):
+        bold = [text.raw_text()[t.start : t.end] for t in text._tints if t.bold]
+        assert bold in (["Ann"], ["Bob"])
+    open_window.template.cards[1].editor.replace_text("Same for all.\n")
+    settled(session)
+    assert preview.difference.text() == "no value differs"
+    open_window.actions_by_id["project.compare-previews"].trigger()
+    settled(session)
+    assert not preview.second.isVisible()
+    assert not preview.heads.isVisible()
+
+
+def test_the_two_sides_scroll_together(open_window: MainWindow, preview, settled) -> None:
+    text = "".join(f"line {i} [%param.name%]\n" for i in range(300))
+    open_window.template.cards[1].editor.replace_text(text)
+    open_window.actions_by_id["project.compare-previews"].trigger()
+    settled(open_window.session)
+    preview.text.verticalScrollBar().setValue(150)
+    assert preview.second.verticalScrollBar().value() == pytest.approx(150, abs=2)
+    preview.second.verticalScrollBar().setValue(20)
+    assert preview.text.verticalScrollBar().value() == pytest.approx(20, abs=2)
+
+
+def test_each_message_is_counted(open_window: MainWindow, preview, settled) -> None:
+    assert not preview.counts.isVisible()
+    preview.each.click()
+    lines = preview.counts.text().split("\n")
+    assert preview.counts.isVisible()
+    assert lines[0].startswith("system: 24 characters · 4 words · about")
+    assert lines[1].startswith("user: 23 characters · 5 words · about")
+
+
+def test_the_number_of_parts_in_json_and_messages_agree_for_ten_thousand_values(
+    open_window: MainWindow, preview, settled
+) -> None:
+    open_window.template.cards[1].editor.replace_text("[%param.name%] " * 6000)
+    settled(open_window.session)
+    preview.view_switch.choose("json")
+    assert len(preview.text._tints) == len(preview.json._tints) == 5000

@@ -188,11 +188,11 @@ def test_a_quick_fix_mends_a_misspelt_name(open_window: MainWindow, settled) -> 
 
 def test_an_object_graph_can_replace_the_messages_and_back(open_window: MainWindow, settled) -> None:
     pane = open_window.template
-    pane.graph_button.click()
+    pane.graph.create_button.click()
     pane.graph_editor.replace_text('{"a": ["[%param.name%]"]}')
     settled(open_window.session)
     assert open_window.session.rendering().graph.value == {"a": ["Ann"]}
-    pane.graph_remove.click()
+    pane.graph.remove_button.click()
     settled(open_window.session)
     assert open_window.session.rendering().messages[1].text.startswith("Hello Ann")
 
@@ -225,3 +225,164 @@ def test_the_dialect_changes_without_changing_what_is_sent(open_window: MainWind
     settled(open_window.session)
     assert open_window.session.snapshot().template.dialect == "context"
     assert open_window.template.cards[1].editor.raw_text().startswith("Hello [%param.name%]")
+
+
+COMPLETIONS = [
+    ("context", "", "[%par", "param.company", "[%param.company%]"),
+    ("context", "", "[%param.company.n", "param.company.name", "[%param.company.name%]"),
+    ("context", "", "[%sy", "sys.day", "[%sys.day%]"),
+    ("context", "", "[%mai", "mail", "[%mail%]"),
+    ("context", "", "[%param.['a", "param.['a.b']", "[%param.['a.b']%]"),
+    ("context", "", "[%param.l", "param.list[*].x", "[%param.list[*].x%]"),
+    ("double-braces", "", "{{comp", "company.name", "{{company.name}}"),
+    ("double-braces", "", "{{ ['a", "['a.b']", "{{['a.b']}}"),
+    ("braces", "", "{na", "name", "{name}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "before", "typed", "chosen", "result"),
+    COMPLETIONS,
+    ids=[f"{c[0]} {c[2]}" for c in COMPLETIONS],
+)
+def test_completion_offers_contexts_paths_and_quoted_names_in_every_dialect(
+    open_window: MainWindow, qtbot, settled, dialect, before, typed, chosen, result
+) -> None:
+    session = open_window.session
+    value = '{"company": {"name": "Fernhill"}, "name": "Ann", "a.b": "dot", "list": [{"x": 1}]}'
+    session.edit("parameters", lambda p: p.set_parameter_set("default", value))
+    for key, option in (
+        ("dialect", dialect),
+        ("contexts", {"sys": {"day": "Monday"}}),
+        ("fields", {"mail": "a@b"}),
+    ):
+        session.edit("template", lambda p, key=key, option=option: p.set_template_option(key, option))
+    editor = open_window.template.cards[1].editor
+    editor.replace_text(before)
+    settled(session)
+    editor.setFocus()
+    qtbot.keyClicks(editor, typed)
+    popup = editor._completer
+    assert popup is not None
+    assert popup.isVisible()
+    rows = {popup.model().index(r, 0).data(): r for r in range(popup.model().rowCount())}
+    assert chosen in rows
+    index = popup.model().index(rows[chosen], 0)
+    assert index.data(Qt.ItemDataRole.UserRole + 1) in ("object", "string", "text", "integer", "array")
+    assert index.data(Qt.ItemDataRole.UserRole + 2) != ""
+    popup.setCurrentIndex(index)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert editor.raw_text() == result
+    settled(session)
+    assert [use.status for use in session.rendering().messages[1].placeholders] == ["resolved"]
+
+
+FIXES = [
+    ("near name", "[%param.nam%]", "Change to [%param.name%]", "Ann"),
+    ("case", "[%param.Name%]", "Change to [%param.name%]", "Ann"),
+    ("context in capitals", "[%PARAM.name%]", "Change to [%param.name%]", "Ann"),
+    ("name without context", "[%name%]", "Change to [%param.name%]", "Ann"),
+    ("dot after the context", "[%param['a.b']%]", "Change to [%param.['a.b']%]", "dot"),
+    ("name with a dot", "[%param.a.b%]", "Change to [%param.['a.b']%]", "dot"),
+    ("literal", "[%param.nowhere%]", "Make it literal text", "[%param.nowhere%]"),
+    ("add the parameter", "[%param.company.motto%]", "Add “motto” to default", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "title", "filled"), [f[1:] for f in FIXES], ids=[f[0] for f in FIXES])
+def test_quick_fixes_mend_what_they_say(open_window: MainWindow, settled, text, title, filled) -> None:
+    session = open_window.session
+    value = '{"company": {"name": "Fernhill"}, "name": "Ann", "a.b": "dot"}'
+    session.edit("parameters", lambda p: p.set_parameter_set("default", value))
+    editor = open_window.template.cards[1].editor
+    editor.replace_text(text)
+    settled(session)
+    editor.setFocus()
+    editor.go_to(3)
+    fixes = dict(open_window.edits.fixes_at_caret(editor))
+    assert title in fixes
+    fixes[title]()
+    settled(session)
+    assert session.rendering().messages[1].text == filled
+    assert session.rendering().unresolved == ()
+
+
+def test_a_rename_reaches_every_set_the_schema_and_the_declarations_and_is_one_step(
+    open_window: MainWindow, qtbot, settled
+) -> None:
+    session = open_window.session
+    session.edit("template", lambda p: p.set_template_option("required", ["name"]))
+    before = session.snapshot()
+    editor = open_window.template.cards[1].editor
+    editor.setFocus()
+    editor.go_to(10)
+    open_window.edits.rename_parameter("who")
+    settled(session)
+    after = session.snapshot()
+    assert '"who": "Ann"' in after.parameter_sets["default"].text
+    assert '"who": "Bob"' in after.parameter_sets["other"].text
+    assert '"who": {"type": "string"}' in after.parameters_schema.text
+    assert '"required": ["company", "who"]' in after.parameters_schema.text
+    assert after.template.required == ("who",)
+    assert editor.raw_text() == after.messages[1].content
+    assert not [d for d in session.diagnostics() if d.severity == "error"]
+    qtbot.keyClick(editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    settled(session)
+    assert session.snapshot() == before
+    assert editor.raw_text() == before.messages[1].content
+    assert open_window.data.parameters.editor().raw_text() == before.parameter_sets["default"].text
+    open_window.actions_by_id["edit.redo"].trigger()
+    settled(session)
+    assert session.snapshot() == after
+
+
+def test_typing_before_and_after_a_rename_is_undone_in_its_order(
+    open_window: MainWindow, qtbot, settled
+) -> None:
+    session = open_window.session
+    editor = open_window.template.cards[1].editor
+    start = editor.raw_text()
+    editor.setFocus()
+    editor.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.keyClicks(editor, "ab")
+    typed = editor.raw_text()
+    open_window.edits.rename_parameter("who", pointer="/name")
+    settled(session)
+    renamed = editor.raw_text()
+    editor.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.keyClicks(editor, "cd")
+    texts = []
+    for _ in range(3):
+        open_window.actions_by_id["edit.undo"].trigger()
+        settled(session)
+        texts.append(editor.raw_text())
+    assert texts == [renamed, typed, start]
+    assert '"name": "Ann"' in session.snapshot().parameter_sets["default"].text
+    for _ in range(3):
+        open_window.actions_by_id["edit.redo"].trigger()
+        settled(session)
+    assert editor.raw_text() == "cd" + renamed
+    assert '"who": "Ann"' in session.snapshot().parameter_sets["default"].text
+
+
+def test_a_rename_onto_a_taken_name_is_refused(open_window: MainWindow, settled) -> None:
+    said: list[str] = []
+    open_window.session.status.connect(said.append)
+    before = open_window.session.snapshot()
+    open_window.edits.rename_parameter("age", pointer="/name")
+    assert "already" in said[-1]
+    assert open_window.session.snapshot() == before
+
+
+def test_an_extraction_is_one_step(open_window: MainWindow, settled) -> None:
+    session = open_window.session
+    before = session.snapshot()
+    editor = open_window.template.cards[1].editor
+    editor.setFocus()
+    editor.go_to(0, 5)
+    open_window.edits.extract("greeting")
+    settled(session)
+    open_window.actions_by_id["edit.undo"].trigger()
+    settled(session)
+    assert session.snapshot() == before
+    assert editor.raw_text() == before.messages[1].content

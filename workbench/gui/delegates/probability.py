@@ -18,13 +18,20 @@ _HANDLE_HALF = 5.0
 
 @dataclass(frozen=True, slots=True)
 class BarState:
-    """What a bar shows. `status` is one of the row states; `probability` is `None` where there is no number."""
+    """What a bar shows. `status` is one of the row states; `probability` is `None` where there is no number.
+
+    `lower` and `upper` bound the probability where the model left room; `mass` is the share of the model's own
+    probability that fell on an answer at all. All are from 0 to 1, `None` where the model does not tell.
+    """
 
     probability: float | None
     threshold: float
     own: bool = True
     status: str = "idle"
     focused: bool = False
+    lower: float | None = None
+    upper: float | None = None
+    mass: float | None = None
 
 
 def mark_x(rect: QRectF, threshold: float) -> float:
@@ -50,6 +57,7 @@ def paint_bar(painter: QPainter, rect: QRectF, state: BarState, *, handle: bool 
     else:
         _paint_ground(painter, rect, shape, state)
         _paint_fill(painter, rect, shape, state)
+        _paint_bounds(painter, rect, state)
     _paint_mark(painter, rect, state, handle)
     painter.restore()
 
@@ -75,6 +83,23 @@ def _paint_fill(painter: QPainter, rect: QRectF, shape: QPainterPath, state: Bar
     painter.setClipPath(shape)
     painter.fillRect(QRectF(rect.left(), rect.top(), width, rect.height()), color(token))
     painter.restore()
+
+
+def _paint_bounds(painter: QPainter, rect: QRectF, state: BarState) -> None:
+    """Draw between which bounds the probability lies, and along the foot of the bar how much of it fell on an answer."""
+    if state.probability is None:
+        return
+    if state.lower is not None and state.upper is not None and state.upper > state.lower:
+        low, high, y = mark_x(rect, state.lower), mark_x(rect, state.upper), rect.center().y()
+        for ink, width in ((color("base"), 3.6), (color("text"), 1.4)):
+            painter.setPen(QPen(ink, width))
+            painter.drawLine(QPointF(low, y), QPointF(high, y))
+            for x in (low, high):
+                painter.drawLine(QPointF(x, y - 3), QPointF(x, y + 3))
+    if state.mass is not None and state.mass < 0.995:
+        painter.setPen(QPen(color("warning"), 1.6))
+        y = rect.bottom() - 0.8
+        painter.drawLine(QPointF(rect.left(), y), QPointF(mark_x(rect, state.mass), y))
 
 
 def _paint_hatched(painter: QPainter, shape: QPainterPath, ink: QColor) -> None:

@@ -15,10 +15,16 @@ def draw_ground(
     painter: QPainter,
     option: QStyleOptionViewItem,
     index: QModelIndex | QPersistentModelIndex,
+    dressed: QStyleOptionViewItem | None = None,
 ) -> str:
-    """Draw a cell's ground (selection, focus) without its text, and return the text."""
-    blank = QStyleOptionViewItem(option)
-    delegate.initStyleOption(blank, index)
+    """Draw a cell's ground (selection, focus) without its text, and return the text.
+
+    `dressed` is an option that was initialised from the index already; it loses its text and icon.
+    """
+    blank = dressed
+    if blank is None:
+        blank = QStyleOptionViewItem(option)
+        delegate.initStyleOption(blank, index)
     text = blank.text
     blank.text = ""
     blank.icon = QIcon()
@@ -86,8 +92,8 @@ class TextDelegate(QStyledItemDelegate):
     ) -> None:
         dressed = QStyleOptionViewItem(option)
         self.initStyleOption(dressed, index)
-        picture = dressed.icon
-        text = draw_ground(self, painter, option, index)
+        picture = QIcon(dressed.icon)
+        text = draw_ground(self, painter, option, index, dressed)
         first, _, rest = text.partition("\n")
         area = QRectF(option.rect).adjusted(self._padding, 0, -self._padding / 2, 0)
         painter.save()

@@ -41,7 +41,9 @@ class CheckEditor(QDialog):
         self.name = QLineEdit(check.name)
         self.name.setAccessibleName("Name")
         self.name.setPlaceholderText("promptInjection")
-        self.question = TextInput("Question", "Does the message try to override the assistant's instructions?", 2)
+        self.question = TextInput(
+            "Question", "Does the message try to override the assistant's instructions?", 2
+        )
         self.question.set_text(check.question)
         self.yes_means = TextInput("What yes means", "tells the assistant to ignore its rules", 2)
         self.yes_means.set_text(check.yes_means or "")
@@ -54,7 +56,9 @@ class CheckEditor(QDialog):
         self._default = default_threshold
         self.threshold.set_quietly(default_threshold if check.threshold is None else check.threshold)
         self.threshold.setEnabled(self.own.isChecked())
-        self.default_words = TokenLabel(f"else the stage's default, {default_threshold:.2f}", "second", size="second")
+        self.default_words = TokenLabel(
+            f"else the stage's default, {default_threshold:.2f}", "second", size="second"
+        )
         self._build()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import html
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -69,6 +71,7 @@ class CodeEditor(QPlainTextEdit):
         self._loading = False
         self._diagnostics: tuple[Diagnostic, ...] = ()
         self._tints: tuple[Tint, ...] = ()
+        self._tint_starts: list[int] = []
         self._marks: list[QTextEdit.ExtraSelection] = []
         self._marks_for: tuple[int, int] | None = None
         self._outlines: tuple[tuple[int, int], ...] = ()
@@ -78,6 +81,9 @@ class CodeEditor(QPlainTextEdit):
         self.indent_unit = ""
         self.completion_source: Callable[[str, int], object] | None = None
         self._completer: CompletionPopup | None = None
+        # Edits that came from the project: the undo depth after each, the text before it and after it.
+        self._given: list[tuple[int, str, str]] = []
+        self._taken: list[tuple[int, str, str]] = []
         self.gutter = Gutter(self) if line_numbers else None
         set_role(self, "bare")
         self.setFont(mono_font())
@@ -125,6 +131,8 @@ class CodeEditor(QPlainTextEdit):
             cursor.select(QTextCursor.SelectionType.Document)
             cursor.insertText(codec.display)
             self.document().setUndoRedoEnabled(True)
+            self._given.clear()
+            self._taken.clear()
             self._text_cache = codec
             cursor.setPosition(0)
             self.setTextCursor(cursor)
@@ -149,6 +157,40 @@ class CodeEditor(QPlainTextEdit):
         cursor.setPosition(now._display_index.to_utf16(len(old) - tail), QTextCursor.MoveMode.KeepAnchor)
         cursor.insertText(new[head : len(new) - tail])
         cursor.endEditBlock()
+
+    def follow_text(self, text: str) -> None:
+        """Show what a change of the project made of the text.
+
+        What the project takes back is undone here, so that the undo stack stays what it was before.
+        """
+        now, document = self.raw_text(), self.document()
+        if text == now:
+            return
+        depth = document.availableUndoSteps()
+        if self._given and self._given[-1] == (depth, text, now):
+            document.undo()
+            if self.raw_text() == text:
+                self._taken.append(self._given.pop())
+                return
+            document.redo()
+        if self._taken and self._taken[-1][1:] == (now, text) and document.isRedoAvailable():
+            document.redo()
+            if self.raw_text() == text:
+                self._given.append(self._taken.pop())
+                return
+            document.undo()
+        self._taken.clear()
+        self.replace_text(text)
+        self._given.append((document.availableUndoSteps(), now, text))
+
+    def undo_is_the_projects(self) -> bool:
+        """Tell whether the last edit here was part of a change of the project, which is undone as a whole."""
+        depth = self.document().availableUndoSteps()
+        return bool(self._given) and self._given[-1][::2] == (depth, self.raw_text())
+
+    def redo_is_the_projects(self) -> bool:
+        """Tell whether the next edit to redo here is part of a change of the project."""
+        return bool(self._taken) and self._taken[-1][1] == self.raw_text()
 
     def edit_span(self, start: int, end: int, replacement: str, *, select: bool = False) -> None:
         """Replace a span by one undoable edit and put the caret behind it (or select it)."""
@@ -326,6 +368,7 @@ class CodeEditor(QPlainTextEdit):
     def set_tints(self, tints: Iterable[Tint]) -> None:
         """Colour spans of the text (in order of their start) over what the highlighter does."""
         self._tints = tuple(tints)
+        self._tint_starts = [tint.start for tint in self._tints]
         self._refresh_selections(force=True)
 
     def set_outline(self, *spans: tuple[int, int]) -> None:
@@ -358,11 +401,14 @@ class CodeEditor(QPlainTextEdit):
         # Qt paints only one of two formats over the same characters, so those of one span become one.
         formats: dict[tuple[int, int], QTextCharFormat] = {}
         text = self.text_now()
-        for tint in self._tints:
+        first, last = text.to_offset(visible[0]), text.to_offset(visible[1])
+        # Tints are in order and do not overlap: the one before the first may reach into what is visible.
+        begin = max(0, bisect.bisect_left(self._tint_starts, first) - 1)
+        for tint in self._tints[begin : bisect.bisect_right(self._tint_starts, last)]:
             if (span := _clip(text, tint.start, tint.end, visible)) is not None:
                 formats.setdefault(span, QTextCharFormat()).merge(_tint_format(tint))
         for diagnostic in self._diagnostics:
-            if diagnostic.start is None:
+            if diagnostic.start is None or last < diagnostic.start < len(text.raw):
                 continue
             end = diagnostic.end if diagnostic.end is not None else diagnostic.start + 1
             span = _clip(text, diagnostic.start, max(end, diagnostic.start + 1), visible)
@@ -497,7 +543,8 @@ class CodeEditor(QPlainTextEdit):
 
     def tint_at(self, offset: int) -> Tint | None:
         """Return the tint whose span holds `offset`."""
-        return next((t for t in self._tints if t.start <= offset < t.end), None)
+        at = bisect.bisect_right(self._tint_starts, offset) - 1
+        return self._tints[at] if at >= 0 and offset < self._tints[at].end else None
 
     def hover_text(self, offset: int) -> str:
         """Return the rich text to show over `offset`, `""` for none."""
@@ -508,6 +555,12 @@ class CodeEditor(QPlainTextEdit):
         return str(tint.tip) if tint is not None else ""
 
     def event(self, event: QEvent) -> bool:
+        undoing = QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo
+        if event.type() == QEvent.Type.ShortcutOverride and any(map(event.matches, undoing)):
+            # The window decides whether the text or the project is meant; without a window's action the key
+            # still arrives here.
+            event.ignore()
+            return True
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             point = self.viewport().mapFrom(self, event.pos())
             offset = self.offset_at(point) if self.viewport().rect().contains(point) else None

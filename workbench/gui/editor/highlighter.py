@@ -85,6 +85,9 @@ class TemplateHighlighter(LineHighlighter):
         else:
             self.names = names
 
+    # How many characters of the line one backslash of the template takes.
+    _backslash = 1
+
     def spans(self, line: str) -> Iterable[tuple[int, int, QTextCharFormat]]:
         dialect = self.options.dialect
         pattern = {"context": _CONTEXT, "double-braces": _DOUBLE}.get(dialect, _BRACES)
@@ -93,7 +96,7 @@ class TemplateHighlighter(LineHighlighter):
         for match in pattern.finditer(line):
             slashes, body = len(match[1]), match[2]
             start = match.start() + slashes
-            if self.options.literal_escape and slashes % 2:
+            if self.options.literal_escape and slashes // self._backslash % 2:
                 yield match.start(), match.end(), self.format_of("second")
             elif (style := self._style(body)) is not None:
                 yield start, match.end(), style
@@ -127,6 +130,24 @@ class PygmentsHighlighter(LineHighlighter):
             style = _token_style(token)
             if style is not None:
                 yield start, start + len(text), self.format_of(*style)
+
+
+class GraphHighlighter(TemplateHighlighter):
+    """Colours the JSON text of an object graph, and tints the placeholders inside its strings."""
+
+    _backslash = 2
+
+    def spans(self, line: str) -> Iterable[tuple[int, int, QTextCharFormat]]:
+        strings = []
+        for start, token, text in _lexer("json").get_tokens_unprocessed(line):
+            style = _token_style(token)
+            if style is not None:
+                yield start, start + len(text), self.format_of(*style)
+            if style is not None and style[0] in ("json_string", "json_key"):
+                strings.append((start, start + len(text)))
+        for start, end, style in super().spans(line):
+            if any(first <= start and end <= last for first, last in strings):
+                yield start, end, style
 
 
 @lru_cache(maxsize=16)

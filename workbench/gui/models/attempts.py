@@ -83,11 +83,16 @@ def _replies_in(attempt: Attempt) -> int:
     return sum(1 for message in attempt.messages[attempt.base_count :] if message.role == "assistant")
 
 
+def source_words(source: str) -> str:
+    """Return in words where in a reply a piece of JSON was found."""
+    return _SOURCES.get(source, source)
+
+
 def found_words(attempt: Attempt) -> str:
     """Return how the JSON was found in the reply: `fenced block, 1 candidate, no local edits`."""
     parts = []
     if attempt.source:
-        parts.append(_SOURCES.get(attempt.source, attempt.source))
+        parts.append(source_words(attempt.source))
     if attempt.candidates:
         parts.append(counted(len(attempt.candidates), "candidate"))
     parts.append(counted(len(attempt.edits), "local edit") if attempt.edits else "no local edits")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,7 +35,9 @@ class CheckRow:
 
     `threshold` is the one that counts (own or inherited), from 0 to 1. `probability` is that of the last answer,
     `None` where there was no number: no state ever turns into one. `state` is `idle` before the first run, `queued`
-    while a run is under way and `stale` when the settings or the text have changed since.
+    while a run is under way and `stale` when the settings or the text have changed since. `lower`, `upper` and `mass` are
+    bounds of the probability and the share of the model's own probability that fell on an answer, where it tells.
+    `origin` says where the threshold was chosen, `origin_stale` why it no longer holds.
     """
 
     check: CheckSettings
@@ -44,6 +47,11 @@ class CheckRow:
     probability: float | None = None
     detail: str = ""
     since: str = ""
+    lower: float | None = None
+    upper: float | None = None
+    mass: float | None = None
+    origin: str = ""
+    origin_stale: str = ""
 
     @property
     def current(self) -> bool:
@@ -69,6 +77,8 @@ class CheckRow:
     def remark(self) -> str:
         """The second line of the outcome: the margin, or why there is no number."""
         if self.current and self.probability is not None:
+            if self.uncertain:
+                return f"could be {self.lower:.2f} to {self.upper:.2f}"
             return format_margin(self.probability, self.threshold)
         if self.state == "refused":
             return "no number"
@@ -81,6 +91,13 @@ class CheckRow:
         return ""
 
     @property
+    def uncertain(self) -> bool:
+        """Whether the bounds of the probability lie on both sides of the threshold."""
+        if self.lower is None or self.upper is None:
+            return False
+        return self.lower < self.threshold <= self.upper
+
+    @property
     def near(self) -> bool:
         """Whether the probability is close to the threshold."""
         return self.current and self.probability is not None and is_near(self.probability, self.threshold)
@@ -91,7 +108,8 @@ class CheckRow:
         parts = [self.check.name, self.word]
         if self.probability is not None:
             parts.append(f"probability {self.number}")
-        return ", ".join(part for part in (*parts, threshold, self.remark) if part)
+        stale = f"threshold out of date: {self.origin_stale}" if self.origin_stale else ""
+        return ", ".join(part for part in (*parts, threshold, self.remark, stale) if part)
 
     def with_threshold(self, threshold: float, own: bool) -> CheckRow:
         """Return the row judged anew by another threshold, from the probability that is already there."""
@@ -214,7 +232,16 @@ class CheckListModel(QAbstractListModel):
             answer = answers.get(row.check.name)
             if answer is None:
                 # A blank text passes without a question being asked: the row has no answer to show.
-                updated = replace(row, state="idle", probability=None, detail="", since="")
+                updated = replace(
+                    row,
+                    state="idle",
+                    probability=None,
+                    detail="",
+                    since="",
+                    lower=None,
+                    upper=None,
+                    mass=None,
+                )
             else:
                 updated = replace(
                     row,
@@ -222,6 +249,9 @@ class CheckListModel(QAbstractListModel):
                     probability=answer.probability,
                     detail=answer.detail or "",
                     since="",
+                    lower=answer.lower,
+                    upper=answer.upper,
+                    mass=answer.mass,
                 )
             self._put(position, updated)
         self.verdict_changed.emit()
@@ -245,7 +275,12 @@ class CheckListModel(QAbstractListModel):
         self._run_error = message
         self._result = None
         for position, row in enumerate(self._rows):
-            self._put(position, replace(row, state="error", probability=None, detail=message))
+            self._put(
+                position,
+                replace(
+                    row, state="error", probability=None, detail=message, lower=None, upper=None, mass=None
+                ),
+            )
         self.verdict_changed.emit()
 
     def clear_queue(self, since: str = "stopped") -> None:
@@ -255,6 +290,12 @@ class CheckListModel(QAbstractListModel):
                 has_value = row.probability is not None
                 self._put(position, replace(row, state="stale" if has_value else "idle", since=since))
         self.verdict_changed.emit()
+
+    def set_origins(self, origins: Mapping[str, tuple[str, str]]) -> None:
+        """Say of the thresholds where they were chosen and why they are stale, by check; both may be empty."""
+        for position, row in enumerate(self._rows):
+            origin, stale = origins.get(row.check.name, ("", ""))
+            self._put(position, replace(row, origin=origin, origin_stale=stale))
 
     def preview_threshold(self, position: int, threshold: float) -> None:
         """Judge one row by a threshold that is still being dragged, without touching the settings."""

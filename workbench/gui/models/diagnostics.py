@@ -79,7 +79,12 @@ def _text(diagnostic: Diagnostic, column: int) -> str:
     if column == KEYWORD:
         return diagnostic.keyword or diagnostic.code
     if column == MESSAGE:
-        return diagnostic.message
+        # The pointer has a column of its own; the rest of the message has little room.
+        return (
+            diagnostic.message.removeprefix(f"{diagnostic.pointer} ")
+            if diagnostic.pointer
+            else diagnostic.message
+        )
     if diagnostic.line is None:
         return ""
     return f"{diagnostic.line}:{diagnostic.column}" if diagnostic.column is not None else str(diagnostic.line)

@@ -101,7 +101,7 @@ class CheckFigures:
             alarms,
         )
 
-    def band_curve(self, threshold: float, steps: int = 60) -> tuple[list[float], list[float]]:
+    def band_curve(self, threshold: float, steps: int = 30) -> tuple[list[float], list[float]]:
         """Return (coverage, accuracy among the decided) for bands that widen evenly around `threshold`."""
         points = []
         for k in range(steps + 1):

@@ -1,8 +1,8 @@
-"""The runs of a project as a tree: runs, newest first, with their attempts as children."""
+"""The runs of a project as a tree: runs, newest first, with their attempts and their branches below them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,20 @@ KINDS: dict[str, str] = {
     "evaluate": "Evaluations",
     "tool": "Tools",
 }
+
+OUTCOMES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "good": ("Valid or passed", ("ok", "passed", "done")),
+    "bad": (
+        "Rejected or invalid",
+        (
+            "rejected", "invalid", "instance_rejected", "syntax", "no_json", "schema_echo", "truncated", "empty",
+            "no_progress", "ambiguous", "failed", "refused", "no_answer",
+        ),
+    ),
+    "error": ("Errors", ("error", "model_error", "hook_error", "tool_error", "budget", "limit")),
+    "stopped": ("Stopped or interrupted", ("cancelled", "interrupted", "running")),
+}  # fmt: skip
+"""The groups of outcomes by which runs are filtered: words, and the outcomes of each."""
 
 _STATUS_OF_OUTCOME: dict[str, str] = {
     "ok": "passed",
@@ -47,6 +61,7 @@ _STATUS_OF_OUTCOME: dict[str, str] = {
     "stopped": "no_answer",
     "interrupted": "no_answer",
     "budget": "error",
+    "limit": "error",
     "running": "queued",
 }
 
@@ -62,6 +77,8 @@ _WORD_OF_OUTCOME: dict[str, str] = {
     "no_progress": "no progress",
     "cancelled": "stopped by you",
     "budget": "out of budget",
+    "tool_error": "tool error",
+    "limit": "too many round trips",
 }
 
 
@@ -75,7 +92,7 @@ def word_of(outcome: str) -> str:
     return _WORD_OF_OUTCOME.get(outcome, outcome.replace("_", " "))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Node:
     summary: RunSummary
     attempt: AttemptSummary | None = None
@@ -97,22 +114,23 @@ class RunTreeModel(QAbstractItemModel):
         self._merged = False
 
     def set_runs(self, runs: Sequence[RunSummary]) -> None:
-        """Show `runs`; those whose list keeps its shape are updated in place, so that the view stays where it is."""
-        nodes = [_node(position, summary) for position, summary in enumerate(runs)]
-        old_shape = [(n.summary.id, len(n.children)) for n in self._nodes]
-        if old_shape == [(n.summary.id, len(n.children)) for n in nodes]:
-            for old, new in zip(self._nodes, nodes, strict=True):
-                if old.summary != new.summary:
-                    old.summary = new.summary
-                    for child, fresh in zip(old.children, new.children, strict=True):
-                        child.summary, child.attempt = fresh.summary, fresh.attempt
-                    self.dataChanged.emit(
-                        self.createIndex(old.row, 0, old), self.createIndex(old.row, STARTED, old)
-                    )
+        """Show `runs`; those whose tree keeps its shape are updated in place, so that the view stays where it is."""
+        nodes = _tree(runs)
+        if _shape(nodes) == _shape(self._nodes):
+            self._update(self._nodes, nodes)
             return
         self.beginResetModel()
         self._nodes = nodes
         self.endResetModel()
+
+    def _update(self, old: Sequence[_Node], new: Sequence[_Node]) -> None:
+        for node, fresh in zip(old, new, strict=True):
+            if (node.summary, node.attempt) != (fresh.summary, fresh.attempt):
+                node.summary, node.attempt = fresh.summary, fresh.attempt
+                self.dataChanged.emit(
+                    self.createIndex(node.row, 0, node), self.createIndex(node.row, STARTED, node)
+                )
+            self._update(node.children, fresh.children)
 
     def set_merged(self, merged: bool) -> None:
         """Let the time column of a run tell when it started, for views with no room for another column."""
@@ -124,14 +142,25 @@ class RunTreeModel(QAbstractItemModel):
 
     def index_of(self, run_id: int, attempt: int | None = None) -> QModelIndex:
         """Return the index of a run or of one of its attempts, invalid when it is not shown."""
-        for node in self._nodes:
-            if node.summary.id == run_id:
-                if attempt is None:
-                    return self.createIndex(node.row, 0, node)
-                for child in node.children:
-                    if child.attempt is not None and child.attempt.number == attempt:
-                        return self.createIndex(child.row, 0, child)
+        for node in self.nodes():
+            found = node.attempt.number if node.attempt is not None else None
+            if node.summary.id == run_id and found == attempt:
+                return self.createIndex(node.row, 0, node)
         return QModelIndex()
+
+    def nodes(self) -> Iterator[_Node]:
+        """Yield every row of the tree from top to bottom, whether unfolded or not."""
+        stack = list(reversed(self._nodes))
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def run_indexes(self) -> Iterator[QModelIndex]:
+        """Yield the index of every run, branches included."""
+        for node in self.nodes():
+            if node.attempt is None:
+                yield self.createIndex(node.row, 0, node)
 
     # Qt's side
 
@@ -183,7 +212,7 @@ class RunTreeModel(QAbstractItemModel):
             if node.attempt is not None:
                 return _attempt_text(node, index)
             column = STARTED if self._merged and index.column() == TIME else index.column()
-            return _run_text(node.summary, column)
+            return _run_text(node, column)
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(node)
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in (TIME, STARTED):
@@ -197,19 +226,42 @@ def _of(index: QModelIndex | QPersistentModelIndex) -> _Node:
     return node
 
 
-def _node(position: int, summary: RunSummary) -> _Node:
-    node = _Node(summary, row=position)
-    # A run that went well at once has nothing to unfold; a run with a history of attempts has.
-    shown = summary.attempts if summary.kind == "translate" else ()
-    node.children = tuple(_Node(summary, attempt, row, node) for row, attempt in enumerate(shown))
-    return node
+def _tree(runs: Sequence[RunSummary]) -> list[_Node]:
+    """Return runs with their attempts, and each branch below the run that it left, where that one is shown."""
+    nodes = {summary.id: _Node(summary) for summary in runs}
+    tops: list[_Node] = []
+    branches: dict[int, list[_Node]] = {}
+    for summary in runs:
+        node = nodes[summary.id]
+        if summary.parent_run in nodes and summary.parent_run != summary.id:
+            node.parent = nodes[summary.parent_run]
+            branches.setdefault(summary.parent_run, []).append(node)
+        else:
+            tops.append(node)
+    for run_id, node in nodes.items():
+        shown = node.summary.attempts if node.summary.kind == "translate" else ()
+        attempts = [_Node(node.summary, attempt, parent=node) for attempt in shown]
+        # Branches in the order in which they were made, like the attempts above them.
+        node.children = (*attempts, *sorted(branches.get(run_id, ()), key=lambda each: each.summary.id))
+        for row, child in enumerate(node.children):
+            child.row = row
+    for row, node in enumerate(tops):
+        node.row = row
+    return tops
 
 
-def _run_text(summary: RunSummary, column: int) -> str:
+def _shape(nodes: Sequence[_Node]) -> tuple[Any, ...]:
+    return tuple(
+        (n.summary.id, n.attempt.number if n.attempt is not None else None, _shape(n.children)) for n in nodes
+    )
+
+
+def _run_text(node: _Node, column: int) -> str:
+    summary = node.summary
     if column == RUN:
         return f"{'★ ' if summary.starred else ''}{summary.id}"
     if column == WHAT:
-        return summary.name or summary.title
+        return summary.name or branch_words(summary, below=node.parent is not None) or summary.title
     if column == RESULT:
         return _result_words(summary)
     if column == TIME:
@@ -219,8 +271,20 @@ def _run_text(summary: RunSummary, column: int) -> str:
     return when.removeprefix("today, ")
 
 
+def branch_words(summary: RunSummary, *, below: bool) -> str:
+    """Return how a run came from another one; `below` leaves out the number of the run it stands below of."""
+    if summary.parent_run is None:
+        return ""
+    run = "" if below else f" {summary.parent_run}"
+    if summary.parent_attempt is None:
+        return f"Run{run} again" if run else "Run again"
+    return f"From{run}{',' if run else ''} attempt {summary.parent_attempt}"
+
+
 def _result_words(summary: RunSummary) -> str:
     word = word_of(summary.outcome)
+    if summary.kind == "tool" and summary.outcome == "ok":
+        return "answered"
     if summary.kind == "translate" and summary.outcome == "ok" and len(summary.attempts) > 1:
         repairs = len(summary.attempts) - 1
         return f"{word}, {repairs} repair{'s' if repairs > 1 else ''}"
@@ -250,5 +314,9 @@ def _tip(node: _Node) -> str:
     if summary.note:
         parts.append(f"note: {summary.note}")
     if summary.parent_run is not None:
-        parts.append(f"branched from run {summary.parent_run}, attempt {summary.parent_attempt}")
+        again = summary.parent_attempt is None
+        attempt = "" if again else f", attempt {summary.parent_attempt}"
+        parts.append(
+            f"{'ran' if again else 'branched from'} run {summary.parent_run}{attempt}{' again' if again else ''}"
+        )
     return "\n".join(parts)

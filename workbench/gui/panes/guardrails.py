@@ -20,11 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.engine.guardrails.settings import CheckSettings, Stage
-from workbench.gui.models.checks import CheckListModel
 from workbench.engine.model_settings import ModelSettings
+from workbench.gui.models.checks import CheckListModel
+from workbench.gui.models.checks_origin import origin_words, stale_threshold
 from workbench.gui.models.expectations import describe_decisions
 from workbench.gui.models.figures import format_duration
 from workbench.gui.models.inputs import inputs_channel
+from workbench.gui.panes.guard_loop import GuardLoop
 from workbench.gui.shell.places import Place, message_title
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
@@ -50,13 +52,17 @@ class GuardrailsPane(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._models: dict[Stage, CheckListModel] = {"input": CheckListModel(self), "output": CheckListModel(self)}
+        self._models: dict[Stage, CheckListModel] = {
+            "input": CheckListModel(self),
+            "output": CheckListModel(self),
+        }
         self._stage: Stage = "input"
         self._asking: Stage | None = None
         self._running: Stage | None = None
         self._rows: list[CheckRowWidget] = []
         self._selected = -1
         self._described: tuple[ModelSettings, str] | None = None
+        self._info: Any = None
         self._live = QTimer(self)
         self._live.setSingleShot(True)
         self._live.setInterval(LIVE_PAUSE_MS)
@@ -80,6 +86,8 @@ class GuardrailsPane(QWidget):
         self._empty = TokenLabel("", "second", wrap=True)
         self._empty.setContentsMargins(12, 8, 12, 8)
         self._list_layout.addWidget(self._empty)
+        self.loop = GuardLoop(self._session)
+        self._list_layout.addWidget(self.loop.steps)
         self._list_layout.addStretch(1)
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
@@ -89,7 +97,7 @@ class GuardrailsPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (Lendable(self.controls), self.source, self.texts, CheckHead()):
+        for widget in (Lendable(self.controls), self.source, self.texts, self.loop, CheckHead()):
             layout.addWidget(widget)
         layout.addWidget(self._scroll, 1)
         layout.addWidget(self.banner)
@@ -152,9 +160,14 @@ class GuardrailsPane(QWidget):
         foot = Strip(24, "window")
         self.model_words = TokenLabel("", "second", size="second", elide=True)
         self.exchange_link = LinkButton("Request and reply")
-        self.exchange_link.setToolTip("What was sent to the model and what it answered; secrets are taken out")
+        self.exchange_link.setToolTip(
+            "What was sent to the model and what it answered; secrets are taken out"
+        )
         self.exchange_link.setEnabled(False)
+        self.compare_link = LinkButton("Compare…")
+        self.compare_link.setToolTip("Two models, or two wordings of a check, side by side")
         foot.row.addWidget(self.model_words, 1)
+        foot.row.addWidget(self.compare_link)
         foot.row.addWidget(self.exchange_link)
         return foot
 
@@ -167,6 +180,7 @@ class GuardrailsPane(QWidget):
             ("up", "Move up", "Alt+Up", lambda: self.move_check(-1)),
             ("down", "Move down", "Alt+Down", lambda: self.move_check(1)),
             ("inherit", "Use the default threshold", "", self.inherit_threshold),
+            ("compare", "Compare wordings…", "", self.compare),
         ):
             action = QAction(words, self)
             if shortcut:
@@ -195,6 +209,9 @@ class GuardrailsPane(QWidget):
         self.source_box.currentIndexChanged.connect(lambda _index: self._source_changed())
         self.live_box.toggled.connect(self._live_toggled)
         self.exchange_link.clicked.connect(self.show_exchange)
+        self.compare_link.clicked.connect(lambda: self.compare())
+        self.loop.response_wanted.connect(self.guard)
+        self.loop.shown.connect(self._on_loop_result)
         for field in (self.typed, self.user_message, self.response):
             field.edited.connect(self._text_changed)
         for model in self._models.values():
@@ -232,6 +249,7 @@ class GuardrailsPane(QWidget):
         for stage in ("input", "output"):
             # Answers of another project must not stay beside a check of the same name.
             self._models[stage].reset()
+        self.loop.clear()
         self._reload()
 
     def _reload(self) -> None:
@@ -269,8 +287,29 @@ class GuardrailsPane(QWidget):
         output = self._stage == "output"
         self.user_message.setVisible(output)
         self.response.setVisible(output)
-        self.source_box.setVisible(True)
+        self.loop.setVisible(output)
+        self.loop.steps.setVisible(output and bool(self.loop.steps.cards))
+        self.loop.refresh()
+        self._show_origins()
         self._show_texts()
+
+    def _show_origins(self) -> None:
+        """Say of every own threshold whether it still belongs to the model and the question it was chosen on."""
+        project = self._session.project
+        if project is None:
+            return
+        for stage, model in self._models.items():
+            result = model.result
+            version = result.model_version if result is not None else None
+            version = version or (self._info.version if self._info is not None else None)
+            moving = self._info is not None and self._info.moving
+            found = {}
+            for check in model.settings.checks:
+                origin = project.threshold_origin(stage, check.name)
+                if origin is not None:
+                    stale = stale_threshold(origin, check, version, moving=moving)
+                    found[check.name] = (origin_words(origin), stale or "")
+            model.set_origins(found)
 
     def _show_texts(self) -> None:
         output = self._stage == "output"
@@ -291,7 +330,9 @@ class GuardrailsPane(QWidget):
                 title = message_title(snapshot, index)
                 box.addItem(f"{title} message", (MESSAGE, str(index)))
                 box.setItemData(
-                    box.count() - 1, f"only message {index + 1} ({message.role}), filled", Qt.ItemDataRole.ToolTipRole
+                    box.count() - 1,
+                    f"only message {index + 1} ({message.role}), filled",
+                    Qt.ItemDataRole.ToolTipRole,
                 )
             box.addItem("typed text", (TYPED, ""))
         position = next((k for k in range(box.count()) if tuple(box.itemData(k)) == wanted), 0)
@@ -378,9 +419,32 @@ class GuardrailsPane(QWidget):
         if self._described is None or self._described[0] != settings:
             self._described = (settings, model_title(settings))
             describe_decisions(self._session, settings, lambda words: self._on_described(settings, words))
+            self._learn(settings)
         took = f"{format_duration(result.elapsed_ms)}, " if result is not None else ""
         recorded = "recorded, " if result is not None and result.recorded else ""
         self._say_model(f"{recorded}{took}{self._described[1]}")
+
+    def _learn(self, settings: ModelSettings) -> None:
+        """Ask the model which version it is, without sending anything: thresholds belong to a version."""
+        root, secrets = self._session.snapshot().root, self._session.secrets
+        self._info = None
+
+        async def describe() -> Any:
+            from workbench.engine.decisions import open_decision_model
+
+            model = open_decision_model(settings, root=root, secrets=secrets)
+            try:
+                return await model.describe()
+            finally:
+                await model.aclose()
+
+        self._session.jobs.run_async(
+            describe, self._learned, lambda _error: self._learned(None), key="decision-version"
+        )
+
+    def _learned(self, info: Any) -> None:
+        self._info = info
+        self._show_origins()
 
     def _on_described(self, settings: ModelSettings, words: str) -> None:
         self._described = (settings, words)
@@ -486,6 +550,7 @@ class GuardrailsPane(QWidget):
         self.run_button.setEnabled(True)
         stage: Stage = result.stage
         self._models[stage].set_result(result)
+        self._show_origins()
         revision = self._session.result_revision(stage)
         if self.source_key()[0] != TYPED and revision != self._session.revision:
             # The text went on while the model was thinking.
@@ -501,6 +566,15 @@ class GuardrailsPane(QWidget):
             self._models[stage].clear_queue()
         else:
             self._models[stage].set_failed(message)
+
+    def guard(self) -> None:
+        """Run the output guardrail with its reprompts on the response, as an application would."""
+        self.loop.run(self.response.text(), self.user_message.text() or None)
+
+    def _on_loop_result(self, result: Any) -> None:
+        self._models["output"].set_result(result)
+        self._show_origins()
+        self._show_model()
 
     # Thresholds and checks
 
@@ -609,9 +683,36 @@ class GuardrailsPane(QWidget):
         menu = QMenu(self)
         menu.addActions([self.actions_by_id[name] for name in ("edit", "duplicate", "remove")])
         menu.addSeparator()
-        menu.addActions([self.actions_by_id[name] for name in ("up", "down", "inherit")])
+        menu.addActions([self.actions_by_id[name] for name in ("up", "down", "inherit", "compare")])
         menu.exec(place)
         menu.deleteLater()
+
+    def compare(self) -> None:
+        """Compare two models, or two wordings of the selected check, on the text that is checked here."""
+        from workbench.gui.dialogs.compare import CompareDialog
+
+        rows = self.model().rows()
+        if not rows:
+            return
+        selected = 0 <= self._selected < len(rows)
+        name = rows[self._selected].check.name if selected else None
+        dialog = CompareDialog(self._session, self._stage, name, self)
+        dialog.text.set_text(self._text_shown())
+        if selected:
+            dialog.mode.choose("wordings")
+        dialog.exec()
+        dialog.deleteLater()
+
+    def _text_shown(self) -> str:
+        if self._stage == "output":
+            return self.response.text()
+        kind, name = self.source_key()
+        if kind == TYPED:
+            return self.typed.text()
+        if kind == MESSAGE:
+            return self._message_text(int(name)) or ""
+        rendering = self._session.rendering()
+        return rendering.text() if rendering is not None else ""
 
     def show_exchange(self) -> None:
         """Show what was sent to the model and what it answered."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QGridLayout,
     QHBoxLayout,
+    QInputDialog,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -22,7 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.engine.diagnostics import Diagnostic
+from workbench.engine.diagnostics import Diagnostic, Fix
+from workbench.engine.json_text import edits as json_edits
 from workbench.gui.shell.theme import set_icon, set_role, small_font
 
 if TYPE_CHECKING:
@@ -39,12 +41,13 @@ class FieldPlan:
 
     pointer: str
     name: str
-    kind: str  # text, long, number, boolean, choice, json, group, list
+    kind: str  # text, long, number, boolean, choice, fixed, json, group, list
     depth: int
     required: bool
     present: bool
     description: str = ""
     choices: tuple[Any, ...] = ()
+    schema: Any = None
 
 
 def plan_form(value: Any, schema: Any) -> list[FieldPlan]:
@@ -66,7 +69,9 @@ def _plan(
     schema = _resolved(schema, root)
     kind, choices = _kind(value, schema)
     description = schema.get("description") if isinstance(schema.get("description"), str) else ""
-    rows.append(FieldPlan(pointer, name, kind, depth, required, present, description or "", choices))
+    title = schema.get("title") if isinstance(schema.get("title"), str) else ""
+    words = ": ".join(part for part in (title, description) if part)
+    rows.append(FieldPlan(pointer, name, kind, depth, required, present, words, choices, schema))
     if depth >= DEEPEST or (not present and depth > 3):
         return
     if kind == "group":
@@ -104,9 +109,9 @@ def _resolved(schema: dict[str, Any], root: Any) -> dict[str, Any]:
 
 
 def _kind(value: Any, schema: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
-    choices = schema.get("enum")
-    if isinstance(choices, list) and choices and (value is _ABSENT or not isinstance(value, dict | list)):
-        return "choice", tuple(choices)
+    choices = _choices(schema)
+    if choices and (value is _ABSENT or not isinstance(value, dict | list)):
+        return ("fixed" if len(choices) == 1 else "choice"), choices
     declared = schema.get("type")
     if isinstance(declared, list):
         declared = next((t for t in declared if t != "null"), None)
@@ -121,6 +126,44 @@ def _kind(value: Any, schema: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
     if isinstance(value, str):
         return ("long" if "\n" in value or len(value) > 70 else "text"), ()
     return ("text" if declared == "string" else "json"), ()
+
+
+def _choices(schema: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the values that a schema allows by name: `const`, `enum`, or alternatives that are constants."""
+    if "const" in schema:
+        return (schema["const"],)
+    if isinstance(schema.get("enum"), list):
+        return tuple(schema["enum"])
+    for keyword in ("oneOf", "anyOf"):
+        branches = schema.get(keyword)
+        if (
+            isinstance(branches, list)
+            and branches
+            and all(isinstance(b, dict) and "const" in b for b in branches)
+        ):
+            return tuple(branch["const"] for branch in branches)
+    return ()
+
+
+def example_of(schema: Any, root: Any, kind: str = "json") -> Any:
+    """Return a value to begin with: what the schema gives as an example, else an empty value of the kind."""
+    if isinstance(schema, dict) and schema:
+        from workbench.engine.schemas import JsonSchema, SchemaError, example
+
+        shared = {
+            key: root[key] for key in ("$defs", "definitions") if isinstance(root, dict) and key in root
+        }
+        try:
+            return example(JsonSchema.from_value({**shared, **schema}))
+        except (SchemaError, RecursionError):
+            pass
+    empty: dict[str, Any] = {"text": "", "long": "", "number": 0, "boolean": False, "group": {}, "list": []}
+    return empty.get(kind)
+
+
+def _open_ended(schema: Any) -> bool:
+    """Tell whether an object may have members that its schema does not name."""
+    return not isinstance(schema, dict) or schema.get("additionalProperties") is not False
 
 
 def _escape(key: str) -> str:
@@ -138,7 +181,9 @@ class ParameterForm(QScrollArea):
         self._rows: list[FieldPlan] = []
         self.fields: dict[str, QWidget] = {}
         self._problems: dict[str, QLabel] = {}
+        self.whole: QLabel | None = None
         self._filling = False
+        self._focus_next: str | None = None
         self.setWidgetResizable(True)
         self.setWidget(QWidget())
 
@@ -149,24 +194,46 @@ class ParameterForm(QScrollArea):
             self._rows = []
             self._message("The JSON text has an error; the form comes back when it is mended.")
             return
-        rows = plan_form(document.value, schema)
+        rows = [self._kept_kind(row) for row in plan_form(document.value, schema)]
         self._filling = True
         try:
             if [(r.pointer, r.kind, r.present) for r in rows] != [
                 (r.pointer, r.kind, r.present) for r in self._rows
             ]:
                 self._rows = rows
+                focused = next((pointer for pointer, field in self.fields.items() if field.hasFocus()), None)
                 self._build(rows)
+                field = self.fields.get(self._focus_next or focused or "")
+                if field is not None:
+                    field.setFocus()
+                self._focus_next = None
             self._fill_values(rows)
         finally:
             self._filling = False
+
+    def _kept_kind(self, row: FieldPlan) -> FieldPlan:
+        """Leave a field that somebody types into as it is, though its text became long or short."""
+        field = self.fields.get(row.pointer)
+        texts = ("text", "long")
+        if field is None or not field.hasFocus() or row.kind not in texts:
+            return row
+        before = next((old.kind for old in self._rows if old.pointer == row.pointer), row.kind)
+        return replace(row, kind=before) if before in texts else row
 
     def set_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Show problems below the fields they belong to."""
         words: dict[str, str] = {}
         for each in diagnostics:
-            if each.pointer is not None:
-                words.setdefault(each.pointer, each.message)
+            if each.pointer is None:
+                continue
+            # A problem of a value that has no field of its own shows at the nearest one above it.
+            pointer = each.pointer
+            while pointer and pointer not in self._problems:
+                pointer = pointer.rpartition("/")[0]
+            words[pointer] = f"{words[pointer]}\n{each.message}" if pointer in words else each.message
+        if self.whole is not None:
+            self.whole.setText(words.get("", "") if "" not in self._problems else "")
+            self.whole.setVisible(bool(self.whole.text()))
         for pointer, label in self._problems.items():
             text = words.get(pointer, "")
             label.setText(text)
@@ -183,14 +250,22 @@ class ParameterForm(QScrollArea):
         label.setAlignment(Qt.AlignmentFlag.AlignTop)
         label.setWordWrap(True)
         set_role(label, "second")
-        self.fields, self._problems = {}, {}
+        self.fields, self._problems, self.whole = {}, {}, None
         self.setWidget(label)
 
     def _build(self, rows: list[FieldPlan]) -> None:
         page = QWidget()
         set_role(page, "base")
-        grid = QGridLayout(page)
-        grid.setContentsMargins(16, 12, 16, 16)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(16, 12, 16, 16)
+        self.whole = QLabel()
+        self.whole.setWordWrap(True)
+        self.whole.setFont(small_font())
+        set_role(self.whole, "error")
+        self.whole.hide()
+        column.addWidget(self.whole)
+        grid = QGridLayout()
+        column.addLayout(grid, 1)
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(6)
         grid.setColumnStretch(1, 1)
@@ -198,21 +273,30 @@ class ParameterForm(QScrollArea):
         for line, row in enumerate(rows):
             name = QLabel(row.name + (" *" if row.required else ""))
             name.setContentsMargins(max(0, row.depth - 1) * 16, 4, 0, 0)
-            name.setToolTip(row.description or row.pointer)
+            need = "required" if row.required else ""
+            name.setToolTip("\n".join(part for part in (row.description or row.pointer, need) if part))
             if row.kind in ("group", "list"):
                 set_role(name, "title")
             elif not row.present:
                 set_role(name, "second")
             grid.addWidget(name, line, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(self._cell(row, name), line, 1)
-        grid.setRowStretch(len(rows), 1)
+        if isinstance(self._document and self._document.value, dict) and _open_ended(self._schema):
+            grid.addWidget(
+                self._button("Add member…", "Add a member", lambda: self._ask_member("")), len(rows) + 1, 0
+            )
+        grid.setRowStretch(len(rows) + 2, 1)
         if not rows:
             hint = QLabel(
                 "Nothing to fill in. Add members in the JSON view, or give the parameters a schema."
             )
             set_role(hint, "second")
             grid.addWidget(hint, 0, 0, 1, 2)
+        bar = self.verticalScrollBar()
+        at = bar.value()
         self.setWidget(page)
+        # The range is known when the page was laid out.
+        QTimer.singleShot(0, bar, lambda: bar.setValue(at))
 
     def _cell(self, row: FieldPlan, name: QLabel) -> QWidget:
         cell = QWidget()
@@ -224,6 +308,11 @@ class ParameterForm(QScrollArea):
         column.addLayout(line)
         if not row.present:
             line.addWidget(self._button("Add", f"Add {row.name}", lambda: self._add(row)))
+            if row.required:
+                missing = QLabel("required, not there")
+                missing.setFont(small_font())
+                set_role(missing, "error")
+                line.addWidget(missing)
             line.addStretch(1)
         else:
             field = self._field(row)
@@ -237,6 +326,11 @@ class ParameterForm(QScrollArea):
                 line.addWidget(
                     self._button("Add item", f"Add an item to {row.name}", lambda: self._append(row))
                 )
+                line.addStretch(1)
+            elif row.kind == "group":
+                if _open_ended(row.schema):
+                    name_it = lambda: self._ask_member(row.pointer)  # noqa: E731
+                    line.addWidget(self._button("Add member…", f"Add a member to {row.name}", name_it))
                 line.addStretch(1)
             if not row.required:
                 remove = QToolButton()
@@ -281,12 +375,16 @@ class ParameterForm(QScrollArea):
                 lambda: self._put(pointer, area.document().toRawText().replace("\u2029", "\n"))
             )
             return area
-        if row.kind in ("text", "number", "json"):
+        if row.kind in ("text", "number", "json", "fixed"):
             line = QLineEdit()
             if row.kind == "text":
+                line.setPlaceholderText(row.description)
                 line.textEdited.connect(lambda text: self._put(pointer, text))
             else:
-                line.editingFinished.connect(lambda: self._put_json(pointer, line, row.kind))
+                line.textEdited.connect(lambda _text: self._put_json(pointer, line, row.kind, final=False))
+                line.editingFinished.connect(lambda: self._put_json(pointer, line, row.kind, final=True))
+            if row.kind == "fixed":
+                line.setToolTip("The schema allows only this value")
             return line
         return None
 
@@ -311,7 +409,9 @@ class ParameterForm(QScrollArea):
                     field.setPlainText(value)
             elif isinstance(field, QLineEdit):
                 text = value if row.kind == "text" else self._source(row.pointer)
-                if field.text() != text:
+                # A number that is being typed may not be one yet.
+                typing = row.kind != "text" and field.hasFocus() and field.isModified()
+                if field.text() != text and not typing:
                     field.setText(text)
 
     def _source(self, pointer: str) -> str:
@@ -332,90 +432,76 @@ class ParameterForm(QScrollArea):
         if span is not None and self._document.text[span[0] : span[1]] != text:
             self._edit(*span, text)
 
-    def _put_json(self, pointer: str, field: QLineEdit, kind: str) -> None:
+    def _put_json(self, pointer: str, field: QLineEdit, kind: str, *, final: bool) -> None:
+        """Take what was typed where it is a value of the kind; when the typing is over, say where it is not."""
         from workbench.engine.json_text import parse_json
 
         document = parse_json(field.text())
-        good = document.ok and (
-            kind == "json"
-            or (isinstance(document.value, int | float) and not isinstance(document.value, bool))
-        )
+        is_number = isinstance(document.value, int | float) and not isinstance(document.value, bool)
+        good = document.ok and (kind != "number" or is_number)
         label = self._problems.get(pointer)
         if good:
+            if final:
+                field.setModified(False)
             self._put_text(pointer, field.text().strip())
-        elif label is not None and not self._filling:
+        elif final and label is not None and not self._filling:
             label.setText("not a number" if kind == "number" else "not JSON; a text needs its quotes")
             label.show()
+
+    def _apply(self, fix: Fix | None) -> None:
+        if fix is not None:
+            self._edit(fix.start, fix.end, fix.replacement)
 
     def _add(self, row: FieldPlan) -> None:
         """Put a member that the schema knows into its object."""
         assert self._document is not None
+        value = row.choices[0] if row.choices else example_of(row.schema, self._schema, row.kind)
         parent = row.pointer.rpartition("/")[0]
-        self._insert(parent, f"{_dumps(row.name)}: {_dumps(self._example(row))}", "{}")
+        self._focus_next = row.pointer
+        self._apply(json_edits.append(self._document, parent, f"{_dumps(row.name)}: {_dumps(value)}"))
+
+    def _ask_member(self, pointer: str) -> None:
+        name, done = QInputDialog.getText(self, "Add member", "Name of the member:")
+        if done and name:
+            self.add_member(pointer, name)
+
+    def add_member(self, pointer: str, name: str) -> None:
+        """Add a member with an empty text to the object at `pointer`, unless it has one of that name."""
+        from workbench.engine.json_text import resolve_pointer
+
+        assert self._document is not None
+        if name not in resolve_pointer(self._document.value, pointer):
+            self._apply(json_edits.append(self._document, pointer, f'{_dumps(name)}: ""'))
 
     def _append(self, row: FieldPlan) -> None:
+        """Add an item: an example of the schema of items, else an empty value like the last one."""
         from workbench.engine.json_text import resolve_pointer
 
         assert self._document is not None
         items = resolve_pointer(self._document.value, row.pointer)
-        pattern = items[-1] if items else ""
-        empty: Any = pattern if not isinstance(pattern, str) else ""
-        self._insert(row.pointer, _dumps(empty), "[]")
-
-    def _insert(self, pointer: str, text: str, brackets: str) -> None:
-        assert self._document is not None
-        span = self._document.span(pointer)
-        if span is None:
-            return
-        source = self._document.text[span[0] : span[1]]
-        inner = source[1:-1]
-        body = inner.rstrip()
-        comma = "," if body.strip() else ""
-        if "\n" in inner:
-            last = body.rpartition("\n")[2]
-            indent = last[: len(last) - len(last.lstrip(" \t"))] if body.strip() else "  "
-            tail = inner[len(body) :] or "\n"
-            addition = f"{comma}\n{indent}{text}"
+        schema = row.schema.get("items") if isinstance(row.schema, dict) else None
+        if isinstance(schema, dict) and schema:
+            new = example_of(_resolved(schema, self._schema), self._schema)
         else:
-            tail = inner[len(body) :]
-            addition = f"{comma} {text}" if comma else f"{text}"
-        at = span[0] + 1 + len(body)
-        self._edit(at, at + len(inner) - len(body), addition + tail)
+            new = _emptied(items[-1]) if items else ""
+        self._focus_next = f"{row.pointer}/{len(items)}"
+        self._apply(json_edits.append(self._document, row.pointer, _dumps(new)))
 
     def _remove(self, row: FieldPlan) -> None:
         """Take a member or an item out, with the comma that belongs to it."""
         assert self._document is not None
-        text = self._document.text
-        span = self._document.span(row.pointer)
-        if span is None:
-            return
-        key = self._document.key_span(row.pointer)
-        start, end = (key[0] if key is not None else span[0]), span[1]
-        after = end
-        while after < len(text) and text[after] in " \t\r\n":
-            after += 1
-        if after < len(text) and text[after] == ",":
-            end = after + 1
-            while end < len(text) and text[end] in " \t\r\n":
-                end += 1
-        else:
-            before = start
-            while before > 0 and text[before - 1] in " \t\r\n":
-                before -= 1
-            if before > 0 and text[before - 1] == ",":
-                start = before - 1
-        self._edit(start, end, "")
+        self._apply(json_edits.remove(self._document, row.pointer))
 
-    def _example(self, row: FieldPlan) -> Any:
-        return {
-            "text": "",
-            "long": "",
-            "number": 0,
-            "boolean": False,
-            "group": {},
-            "list": [],
-            "json": None,
-        }.get(row.kind, row.choices[0] if row.choices else None)
+
+def _emptied(value: Any) -> Any:
+    """Return a value of the same members with empty texts, zeros and empty lists."""
+    if isinstance(value, dict):
+        return {key: _emptied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return []
+    if isinstance(value, str):
+        return ""
+    return False if isinstance(value, bool) else 0 if isinstance(value, int | float) else None
 
 
 def _dumps(value: Any) -> str:

@@ -158,7 +158,7 @@ class ParametersPane(QWidget):
                     self.editors[name].set_text(text.text)
                 elif self.editors[name].raw_text() != text.text:
                     editor = self.editors[name]
-                    editor.set_text(text.text) if fresh else editor.replace_text(text.text)
+                    editor.set_text(text.text) if fresh else editor.follow_text(text.text)
         finally:
             self._syncing = False
         chosen = self.editor()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt
@@ -27,16 +28,15 @@ from workbench.gui.widgets.issue_label import IssueLabel
 _ICONS = {"error": ("warning", "rejected"), "warning": ("warning", "warning"), "info": ("info", "second")}
 PLACE_ROLE = Qt.ItemDataRole.UserRole + 1
 DIAGNOSTIC_ROLE = Qt.ItemDataRole.UserRole + 2
-# A person mends one at a time; more rows would only cost.
-MOST_ROWS = 500
 
 
 class ProblemsModel(QAbstractListModel):
-    """The diagnostics with the words of their places; changed row by row."""
+    """The diagnostics, all of them; changed row by row. The words of a place are made when it is looked at."""
 
-    def __init__(self, parent: Any = None) -> None:
+    def __init__(self, place_words: Callable[[Diagnostic], str], parent: Any = None) -> None:
         super().__init__(parent)
-        self._rows: list[tuple[Diagnostic, str]] = []
+        self._rows: list[Diagnostic] = []
+        self._place_words = place_words
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._rows)
@@ -46,22 +46,21 @@ class ProblemsModel(QAbstractListModel):
     ) -> Any:
         if not index.isValid():
             return None
-        diagnostic, place = self._rows[index.row()]
+        diagnostic = self._rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return diagnostic.message
         if role == PLACE_ROLE:
-            return place
+            return self._place_words(diagnostic)
         if role == DIAGNOSTIC_ROLE:
             return diagnostic
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{diagnostic.severity}: {diagnostic.message}, {place}"
+            return f"{diagnostic.severity}: {diagnostic.message}, {self._place_words(diagnostic)}"
         if role == Qt.ItemDataRole.ToolTipRole:
             return "\n".join(part for part in (diagnostic.message, second_line(diagnostic)) if part)
         return None
 
-    def set_rows(self, rows: list[tuple[Diagnostic, str]]) -> None:
+    def set_rows(self, rows: list[Diagnostic]) -> None:
         """Show `rows`; rows that stay are not touched, so selection and scroll stay."""
-        rows = rows[:MOST_ROWS]
         head = 0
         while head < min(len(rows), len(self._rows)) and rows[head] == self._rows[head]:
             head += 1
@@ -84,7 +83,7 @@ class ProblemsModel(QAbstractListModel):
 
     def diagnostic(self, row: int) -> Diagnostic:
         """Return the diagnostic of a row."""
-        return self._rows[row][0]
+        return self._rows[row]
 
 
 def second_line(diagnostic: Diagnostic) -> str:
@@ -100,7 +99,8 @@ class ProblemDelegate(QStyledItemDelegate):
     """Two lines a row: the message and its place, then what to do."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(200, 44)
+        upper, lower = QFontMetrics(interface_font()).height(), QFontMetrics(small_font()).height()
+        return QSize(200, max(44, upper + lower + 12))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -122,10 +122,11 @@ class ProblemDelegate(QStyledItemDelegate):
         width = small.horizontalAdvance(place)
         painter.setFont(small_font())
         painter.setPen(colors.color("second"))
-        upper = QRect(left, option.rect.top() + 3, right - left, 20)
+        height = QFontMetrics(interface_font()).height()
+        upper = QRect(left, option.rect.top() + 4, right - left, height)
         align = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(upper, align | Qt.AlignmentFlag.AlignRight, place)
-        lower = QRect(left, option.rect.top() + 22, right - left, 18)
+        lower = QRect(left, upper.bottom() + 3, right - left, small.height())
         painter.drawText(
             lower,
             align,
@@ -148,7 +149,7 @@ class ProblemsPane(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.model = ProblemsModel(self)
+        self.model = ProblemsModel(self._place_words, self)
         self.view = QListView()
         self.view.setModel(self.model)
         self.view.setItemDelegate(ProblemDelegate(self.view))
@@ -165,7 +166,6 @@ class ProblemsPane(QWidget):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         set_role(self.empty, "second")
         foot = QWidget()
-        foot.setFixedHeight(30)
         row = QHBoxLayout(foot)
         row.setContentsMargins(12, 0, 12, 0)
         for key, words in (("F8", "next problem"), ("Enter", "go to its place"), ("Alt+Enter", "mend")):
@@ -191,15 +191,17 @@ class ProblemsPane(QWidget):
         self._refresh()
 
     def _refresh(self) -> None:
-        snapshot, chosen = self._session.snapshot(), self._session.parameter_set
         found = self._session.diagnostics()
-        self.model.set_rows([(d, place_words(d, snapshot, chosen)) for d in found[:MOST_ROWS]])
+        self.model.set_rows(found)
         counts = {s: sum(d.severity == s for d in found) for s in ("error", "warning", "info")}
         self.errors.set_issue("rejected", _count(counts["error"], "error"))
         self.warnings.set_issue("warning", _count(counts["warning"], "warning"))
         self.notes.set_issue("second", _count(counts["info"], "note"))
         self.empty.setVisible(not found)
         self.view.setVisible(bool(found))
+
+    def _place_words(self, diagnostic: Diagnostic) -> str:
+        return place_words(diagnostic, self._session.snapshot(), self._session.parameter_set)
 
     def go(self, row: int) -> None:
         """Go to the place of a row."""

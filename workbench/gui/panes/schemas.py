@@ -12,6 +12,7 @@ from workbench.gui.editor import CodeEditor, FindBar, PygmentsHighlighter
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_role
+from workbench.gui.widgets.schema_example import SchemaExample
 
 Kind = Literal["parameters", "output"]
 FILES = {"parameters": "parameters.schema.json", "output": "output.schema.json"}
@@ -73,6 +74,9 @@ class SchemaPane(QWidget):
         stack.setSpacing(0)
         stack.addWidget(self.editor, 1)
         stack.addWidget(self.find_bar)
+        self.example = SchemaExample()
+        self.example.setVisible(self.kind == "output")
+        stack.addWidget(self.example)
         self.pages = QStackedWidget()
         self.pages.addWidget(empty)
         self.pages.addWidget(text)
@@ -93,7 +97,7 @@ class SchemaPane(QWidget):
             text = self._text()
             self.pages.setCurrentIndex(0 if text is None else 1)
             if (text or "") != self.editor.raw_text():
-                self.editor.set_text(text or "") if fresh else self.editor.replace_text(text or "")
+                self.editor.set_text(text or "") if fresh else self.editor.follow_text(text or "")
         finally:
             self._syncing = False
         self.setEnabled(self._session.project is not None)
@@ -126,6 +130,8 @@ class SchemaPane(QWidget):
     def _show_diagnostics(self) -> None:
         file = FILES[self.kind]
         self.editor.set_diagnostics(d for d in self._session.diagnostics() if d.file == file)
+        if self.kind == "output":
+            self.example.show_for(self.editor.raw_text())
 
     def _caret_changed(self) -> None:
         if self.editor.hasFocus():

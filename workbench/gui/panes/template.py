@@ -26,7 +26,8 @@ from PySide6.QtWidgets import (
 from workbench.engine.diagnostics import Diagnostic, Fix
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.text import LineIndex
-from workbench.gui.editor import CodeEditor, FindBar, PygmentsHighlighter, TemplateHighlighter, Tint
+from workbench.gui.editor import CodeEditor, FindBar, TemplateHighlighter, Tint
+from workbench.gui.panes.graph import GraphPane
 from workbench.gui.shell.places import Place, message_title, place_of
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role, small_font
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 LEAST_LINES = 3
-NEW_GRAPH = '{\n  "messages": [\n    {"role": "user", "content": ""}\n  ]\n}\n'
 
 
 class MessageCard(QWidget):
@@ -188,8 +188,10 @@ class TemplatePane(QWidget):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(self._column)
         self.stack = QStackedWidget()
-        self.stack.addWidget(self._scroll)
-        self.stack.addWidget(self._build_graph())
+        self.stack.addWidget(self._build_messages())
+        self.graph = GraphPane(self._session)
+        self.graph_editor, self.graph_find = self.graph.editor, self.graph.find_bar
+        self.stack.addWidget(self.graph)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -197,39 +199,18 @@ class TemplatePane(QWidget):
         layout.addWidget(self.stack, 1)
         self.tabs.currentChanged.connect(self._tab_chosen)
 
-    def _build_graph(self) -> QWidget:
+    def _build_messages(self) -> QWidget:
+        self.unused_note = QLabel("These messages are not sent: this project sends its object graph.")
+        self.unused_note.setContentsMargins(12, 4, 12, 4)
+        self.unused_note.setWordWrap(True)
+        set_role(self.unused_note, "foot")
+        self.unused_note.hide()
         page = QWidget()
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        self.graph_note = QLabel(
-            "An object graph is any JSON value; the placeholders in all of its strings are filled. "
-            "A project has either messages or a graph."
-        )
-        self.graph_note.setWordWrap(True)
-        self.graph_note.setContentsMargins(16, 16, 16, 8)
-        set_role(self.graph_note, "second")
-        self.graph_button = QPushButton("Use an object graph")
-        self.graph_button.clicked.connect(self._make_graph)
-        self.graph_remove = QPushButton("Use messages again")
-        set_role(self.graph_remove, "flat")
-        self.graph_remove.clicked.connect(self._drop_graph)
-        self.graph_editor = CodeEditor(name="Object graph")
-        self.graph_editor.indent_unit = "  "
-        set_role(self.graph_editor, "framed")
-        PygmentsHighlighter(self.graph_editor.document(), "json")
-        self.graph_editor.edited.connect(self._graph_typed)
-        self.graph_editor.completion_source = self._complete
-        self.graph_find = FindBar(self.graph_editor)
-        layout.addWidget(self.graph_note)
-        row = QHBoxLayout()
-        row.setContentsMargins(16, 0, 16, 8)
-        row.addWidget(self.graph_button)
-        row.addWidget(self.graph_remove)
-        row.addStretch(1)
-        layout.addLayout(row)
-        layout.addWidget(self.graph_editor, 1)
-        layout.addWidget(self.graph_find)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.unused_note)
+        column.addWidget(self._scroll, 1)
         return page
 
     def _make_card(self) -> MessageCard:
@@ -255,7 +236,6 @@ class TemplatePane(QWidget):
         for card in self.cards:
             self._drop_card(card)
         self.cards.clear()
-        self.graph_editor.document().clearUndoRedoStacks()
         self._sync(fresh=True)
         self.tabs.setCurrentIndex(1 if self._session.snapshot().graph is not None else 0)
         self.setEnabled(self._session.project is not None)
@@ -283,25 +263,15 @@ class TemplatePane(QWidget):
                 card.up.setEnabled(index > 0)
                 card.down.setEnabled(index + 1 < len(self.cards))
                 if card.editor.raw_text() != message.content:
-                    card.editor.set_text(message.content) if fresh else card.editor.replace_text(
+                    card.editor.set_text(message.content) if fresh else card.editor.follow_text(
                         message.content
                     )
-            self._sync_graph(snapshot, fresh)
+            self.graph.sync(snapshot, fresh)
+            self.unused_note.setVisible(snapshot.graph is not None)
             self._configure(snapshot)
         finally:
             self._syncing = False
         self._fit()
-
-    def _sync_graph(self, snapshot: ProjectSnapshot, fresh: bool) -> None:
-        has = snapshot.graph is not None
-        self.graph_editor.setVisible(has)
-        self.graph_button.setVisible(not has)
-        self.graph_remove.setVisible(has)
-        self.graph_note.setVisible(not has)
-        self.add_button.setEnabled(not has)
-        text = snapshot.graph.text if snapshot.graph is not None else ""
-        if self.graph_editor.raw_text() != text:
-            self.graph_editor.set_text(text) if fresh else self.graph_editor.replace_text(text)
 
     def _configure(self, snapshot: ProjectSnapshot) -> None:
         names = _parameter_names(self._session.rendering())
@@ -323,13 +293,6 @@ class TemplatePane(QWidget):
     def _pull(self, card: MessageCard) -> None:
         if card in self.cards and self._session.project is not None:
             self._session.project.set_message(self.cards.index(card), card.editor.raw_text())
-
-    def _graph_typed(self) -> None:
-        if self._syncing or self._session.project is None:
-            return
-        self._session.touch(
-            "template", "graph", lambda: self._session.project.set_graph(self.graph_editor.raw_text())
-        )
 
     def add_message(self, role: str | None = None, content: str = "", index: int | None = None) -> None:
         """Add a message at the end (or at `index`); undoable."""
@@ -396,24 +359,6 @@ class TemplatePane(QWidget):
         message = self._session.snapshot().messages[index]
         self.add_message(message.role, message.content, index + 1)
 
-    def _make_graph(self) -> None:
-        self._session.apply(
-            "template",
-            "Use an object graph",
-            lambda project: project.set_graph(NEW_GRAPH),
-            lambda project: project.set_graph(None),
-        )
-
-    def _drop_graph(self) -> None:
-        graph = self._session.snapshot().graph
-        text = graph.text if graph is not None else NEW_GRAPH
-        self._session.apply(
-            "template",
-            "Use messages",
-            lambda project: project.set_graph(None),
-            lambda project: project.set_graph(text),
-        )
-
     # -- from the engine --------------------------------------------------------------------------------
 
     def _show_rendering(self, rendering: ProjectRendering) -> None:
@@ -431,16 +376,12 @@ class TemplatePane(QWidget):
     def _show_diagnostics(self) -> None:
         snapshot, chosen = self._session.snapshot(), self._session.parameter_set
         by_card: dict[int, list[Diagnostic]] = {index: [] for index in range(len(self.cards))}
-        graph: list[Diagnostic] = []
         for each in self._session.diagnostics():
             place = place_of(each, snapshot, chosen)
             if place is not None and place.area == "message" and int(place.name) in by_card:
                 by_card[int(place.name)].append(_with_line(each, snapshot.messages[int(place.name)].content))
-            elif place is not None and place.area == "graph" and each.start is not None:
-                graph.append(each)
         for index, found in by_card.items():
             self.cards[index].editor.set_diagnostics(found)
-        self.graph_editor.set_diagnostics(graph)
 
     def _complete(self, text: str, offset: int) -> Any:
         if not self._session.settings.get("editor.complete"):
@@ -510,9 +451,7 @@ class TemplatePane(QWidget):
             self._scroll.ensureWidgetVisible(card, 0, 40)
         elif place.area == "graph":
             self.tabs.setCurrentIndex(1)
-            self.graph_editor.setFocus(Qt.FocusReason.OtherFocusReason)
-            if place.start is not None:
-                self.graph_editor.go_to(place.start, place.end)
+            self.graph.reveal(place)
 
     def _on_fix(self, place: Place, fix: Fix) -> None:
         if place.area == "message" and int(place.name) < len(self.cards):

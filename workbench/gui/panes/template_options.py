@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import html
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -12,13 +13,14 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLabel,
     QLineEdit,
-    QMessageBox,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
-from workbench.engine.templates.options import DIALECTS
+from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.templates.options import DIALECTS, TemplateOptions
+from workbench.engine.text import shorten
 from workbench.gui.shell.places import Place, message_title
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_role, small_font
@@ -59,6 +61,38 @@ _SWITCHES = (
 )  # fmt: skip
 
 
+MOST_EFFECTS = 6
+
+
+def effects(rendering: Any, snapshot: ProjectSnapshot, name: str | None) -> list[tuple[str, str, str]]:
+    """Return body, text without the options and text with them, for every placeholder that they change."""
+    from workbench.engine.workflows import render_project
+
+    plain = replace(
+        snapshot.template,
+        escape="none",
+        null_text="",
+        many="join",
+        unresolved="keep",
+        expand_parameters=False,
+        replace_keys=False,
+        collapse_blank_lines=False,
+    )
+    without = render_project(snapshot, name, options=plain, validate=False).placeholders
+    texts = {(use.node, use.is_key, use.start): use.text for use in without}
+    found: dict[tuple[str, str, str], None] = {}
+    for use in rendering.placeholders:
+        before = texts.get((use.node, use.is_key, use.start), use.body)
+        if before != use.text:
+            found[use.body, before, use.text] = None
+    return list(found)
+
+
+def _shown(text: str) -> str:
+    short = html.escape(shorten(text.replace("\n", " ⏎ "), 60))
+    return f"<code>{short}</code>" if text else "<i>nothing</i>"
+
+
 class TemplateOptionsPane(QScrollArea):
     """Dialect, context name, escaper, null text and the rest; every change is undoable."""
 
@@ -66,6 +100,8 @@ class TemplateOptionsPane(QScrollArea):
         super().__init__(parent)
         self._session = session
         self._filling = False
+        self.refused = ""
+        """Why the last change of the dialect was refused, with the place."""
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         page = QWidget()
@@ -82,6 +118,17 @@ class TemplateOptionsPane(QScrollArea):
         self.note.setFont(small_font())
         set_role(self.note, "second")
         column.addWidget(self.note)
+        head = QLabel("Effect of the options")
+        set_role(head, "title")
+        head.setToolTip("The values that are put in otherwise than without these options")
+        column.addWidget(head)
+        self.effect = QLabel()
+        self.effect.setWordWrap(True)
+        self.effect.setFont(small_font())
+        self.effect.setAccessibleName("Effect of the options")
+        self.effect.setTextFormat(Qt.TextFormat.RichText)
+        set_role(self.effect, "plain")
+        column.addWidget(self.effect)
         column.addStretch(1)
         self.setWidget(page)
         self._build()
@@ -170,6 +217,10 @@ class TemplateOptionsPane(QScrollArea):
         before = getattr(self._session.snapshot().template, key)
         if before == value:
             return
+        if key == "context_name" and (not value or any(mark in value for mark in (".", "[%", "%]"))):
+            self._session.status.emit("A context name is not empty and has neither a dot nor a mark in it.")
+            self.refresh()
+            return
         self._session.apply(
             "template",
             f"Option {key.replace('_', ' ')}",
@@ -178,56 +229,113 @@ class TemplateOptionsPane(QScrollArea):
         )
 
     def set_dialect(self, target: str) -> None:
-        """Write all messages in another dialect, without loss; where that cannot be done, say where."""
+        """Write all messages and the graph in another dialect, without loss; where that cannot be, say where."""
         if self._filling:
             return
-        from workbench.engine.templates import ConversionError, convert_template, template_names
+        from workbench.engine.json_text import parse_json
+        from workbench.engine.templates import (
+            ConversionError,
+            GraphText,
+            convert_graph,
+            convert_template,
+            converted_options,
+            template_names,
+        )
 
         snapshot = self._session.snapshot()
-        before = snapshot.template.dialect
-        if target == before:
+        options = snapshot.template
+        if target == options.dialect:
             return
         rendering = self._session.rendering()
         value = rendering.parameters.value if rendering is not None else None
-        names = template_names(value, snapshot.template)
+        names = template_names(value, options)
         old = [message.content for message in snapshot.messages]
         new: list[str] = []
-        for index, text in enumerate(old):
-            try:
-                new.append(convert_template(text, snapshot.template, target, names=names))  # type: ignore[arg-type]
-            except ConversionError as error:
-                self.refresh()
-                self._refuse(index, message_title(snapshot, index), error)
-                return
+        place, title = Place("graph"), "The object graph"
+        old_graph = snapshot.graph.text if snapshot.graph is not None else None
+        new_graph = None
+        try:
+            if old_graph is not None:
+                graph = GraphText(parse_json(old_graph))
+                new_graph = convert_graph(graph, options, target, names=names)  # type: ignore[arg-type]
+            for index, text in enumerate(old):
+                place, title = Place("message", str(index)), f"The message {message_title(snapshot, index)}"
+                new.append(convert_template(text, options, target, names=names))  # type: ignore[arg-type]
+        except ConversionError as error:
+            self.refresh()
+            self._refuse(place, title, error)
+            return
+        goal = converted_options(options, target)  # type: ignore[arg-type]
 
-        def change(dialect: str, texts: list[str]) -> Any:
+        def change(to: TemplateOptions, texts: list[str], graph_text: str | None) -> Any:
             def do(project: Any) -> None:
-                project.set_template_option("dialect", dialect)
+                project.set_template_option("dialect", to.dialect)
+                for key in ("required", "optional"):
+                    if getattr(options, key) != getattr(goal, key):
+                        project.set_template_option(key, list(getattr(to, key)))
                 for i, text in enumerate(texts):
                     project.set_message(i, text)
+                if graph_text is not None:
+                    project.set_graph(graph_text)
 
             return do
 
-        self._session.apply("template", f"Dialect {target}", change(target, new), change(before, old))
-
-    def _refuse(self, index: int, title: str, error: Any) -> None:
-        box = QMessageBox(
-            QMessageBox.Icon.Warning,
-            "Dialect",
-            f"The message {title} cannot be written in that dialect without loss.\n\n{error}",
-            QMessageBox.StandardButton.Ok,
-            self.window(),
+        self._session.apply(
+            "template", f"Dialect {target}", change(goal, new, new_graph), change(options, old, old_graph)
         )
-        box.exec()
-        place = next((d for d in error.diagnostics if d.start is not None), None)
-        if place is not None:
-            self._session.go_to(Place("message", str(index), place.start, place.end))
+
+    def _refuse(self, place: Place, title: str, error: Any) -> None:
+        self.refused = f"{title} cannot be written in that dialect without loss: {error}"
+        self.note.setText(self.refused)
+        set_role(self.note, "error")
+        self.note.style().unpolish(self.note)
+        self.note.style().polish(self.note)
+        self._session.status.emit(self.refused)
+        found = next((d for d in error.diagnostics if d.start is not None), None)
+        if found is not None:
+            self._session.go_to(replace(place, start=found.start, end=found.end))
+
+    # -- effect -----------------------------------------------------------------------------------------
+
+    def showEvent(self, event: Any) -> None:
+        super().showEvent(event)
+        rendering = self._session.rendering()
+        if rendering is not None:
+            self._say_effect(rendering)
 
     def _say_effect(self, rendering: Any) -> None:
+        if not self.isVisible():
+            return
         uses = rendering.placeholders
         counts = {s: sum(use.status == s for use in uses) for s in ("resolved", "empty", "kept")}
+        if self.refused:
+            self.refused = ""
+            set_role(self.note, "second")
+            self.note.style().unpolish(self.note)
+            self.note.style().polish(self.note)
         self.note.setText(
-            f"{len(uses)} placeholders: {counts['resolved']} filled, {counts['empty']} empty, {counts['kept']} without a value."
+            f"{len(uses)} placeholders: {counts['resolved']} filled, {counts['empty']} empty, "
+            f"{counts['kept']} without a value."
+        )
+        snapshot, name = self._session.snapshot(), self._session.parameter_set
+        self._session.jobs.run_pool(
+            lambda: effects(rendering, snapshot, name),
+            on_done=self._show_effects,
+            on_error=lambda error: self._session.status.emit(str(error)),
+            key="render/options",
+        )
+
+    def _show_effects(self, found: list[tuple[str, str, str]]) -> None:
+        lines = [
+            f"<tr><td><b>{html.escape(shorten(body, 40))}</b></td></tr>"
+            f"<tr><td>{_shown(before)} → {_shown(after)}</td></tr>"
+            for body, before, after in found[:MOST_EFFECTS]
+        ]
+        more = len(found) - MOST_EFFECTS
+        self.effect.setText(
+            f"<table>{''.join(lines)}</table>" + (f"and {more} more" if more > 0 else "")
+            if found
+            else "These options change no value at the moment."
         )
 
     def _on_reveal(self, place: Place) -> None:

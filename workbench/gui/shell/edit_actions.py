@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QWidget
 
+from workbench.engine.json_text import edits as json_edits
+from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.text import shorten
 from workbench.gui.editor import CodeEditor, FindBar
 from workbench.gui.panes.data_tabs import DataTabs
 from workbench.gui.panes.template import TemplatePane
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
+
+if TYPE_CHECKING:
+    from workbench.engine.projects.renaming import Renaming
 
 
 class EditActions:
@@ -50,10 +57,16 @@ class EditActions:
     # -- undo, clipboard --------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Undo in the focused text, else the last change of the project."""
+        """Undo in the focused text, else the last change of the project.
+
+        What the project did to several texts at once is undone at once, whichever of them has the keyboard.
+        """
         focus = QApplication.focusWidget()
         if isinstance(focus, CodeEditor) and focus.document().isUndoAvailable():
-            focus.undo()
+            if focus.undo_is_the_projects() and self._session.text_command():
+                self._session.undo_stack.undo()
+            else:
+                focus.undo()
         elif focus is not None and not isinstance(focus, CodeEditor) and _call(focus, "undo"):
             return
         else:
@@ -63,7 +76,10 @@ class EditActions:
         """Redo in the focused text, else the last undone change of the project."""
         focus = QApplication.focusWidget()
         if isinstance(focus, CodeEditor) and focus.document().isRedoAvailable():
-            focus.redo()
+            if focus.redo_is_the_projects() and self._session.text_command(undone=True):
+                self._session.undo_stack.redo()
+            else:
+                focus.redo()
         elif focus is not None and not isinstance(focus, CodeEditor) and _call(focus, "redo"):
             return
         else:
@@ -116,63 +132,128 @@ class EditActions:
         editor = self.editor()
         if editor is None:
             return
-        fixes = [fix for each in editor.diagnostics_at(editor.caret()) for fix in each.fixes]
+        fixes = self.fixes_at_caret(editor)
         if not fixes:
             self._session.status.emit("No quick fix here.")
         elif len(fixes) == 1:
-            editor.edit_span(fixes[0].start, fixes[0].end, fixes[0].replacement)
+            fixes[0][1]()
         else:
             menu = QMenu(editor)
-            for fix in fixes:
-                menu.addAction(
-                    fix.title, lambda fix=fix: editor.edit_span(fix.start, fix.end, fix.replacement)
-                )
+            for title, act in fixes:
+                menu.addAction(title, act)
             menu.exec(editor.viewport().mapToGlobal(editor.cursorRect().bottomLeft()))
+            menu.deleteLater()
+
+    def fixes_at_caret(self, editor: CodeEditor) -> list[tuple[str, Callable[[], None]]]:
+        """Return title and action of everything that would mend the problem at the caret."""
+        caret = editor.caret()
+        fixes: list[tuple[str, Callable[[], None]]] = [
+            (fix.title, partial(editor.edit_span, fix.start, fix.end, fix.replacement))
+            for each in editor.diagnostics_at(caret)
+            for fix in each.fixes
+        ]
+        use = self._use_at(editor, caret)
+        addition = self._missing_member(use) if use is not None and use.status == "kept" else None
+        if addition is not None:
+            fixes.append(addition)
+        return fixes
+
+    def _missing_member(self, use: Any) -> tuple[str, Callable[[], None]] | None:
+        """Return the action that adds the parameter which a placeholder asks for, where that can be done."""
+        from workbench.engine.templates import missing_member
+
+        rendering = self._session.rendering()
+        parameters = self._data.parameters.editor()
+        if rendering is None or parameters is None or rendering.parameters.text != parameters.raw_text():
+            return None
+        found = missing_member(use.body, rendering.parameters.value, self._session.snapshot().template)
+        if found is None:
+            return None
+        owner, text, name = found
+        fix = json_edits.append(rendering.parameters, owner, text)
+        if fix is None:
+            return None
+
+        def act() -> None:
+            parameters.edit_span(fix.start, fix.end, fix.replacement)
+            self._session.render_now()
+
+        return f"Add “{name}” to {self._session.parameter_set}", act
 
     def extract(self, name: str | None = None) -> None:
-        """Turn the selection into a parameter of the chosen set and put its placeholder in the text."""
+        """Turn the selection into a parameter of the chosen set and put its placeholder in the text; undoable."""
         editor = self._template.current_editor()
-        if editor is None or editor is self._template.graph_editor:
+        if editor is None:
             return
         start, end = editor.selection()
         if start == end:
             self._session.status.emit("Select the text that shall become a parameter.")
             return
-        rendering = self._session.rendering()
-        value = rendering.parameters.value if rendering is not None else None
-        if rendering is None or not isinstance(value, dict):
+        self._session.render_now()
+        snapshot, chosen_set = self._session.snapshot(), self._session.parameter_set
+        document = self._parameters(snapshot, chosen_set)
+        if document is None or not isinstance(document.value, dict):
             self._session.status.emit("The parameters must be a JSON object first.")
             return
-        chosen = editor.raw_text()[start:end]
         if name is None:
-            proposal = "_".join(re.findall(r"[a-z0-9]+", chosen.casefold())[:3]) or "value"
-            name, done = QInputDialog.getText(
-                self._window, "Extract to a parameter", f"Name for “{shorten(chosen, 40)}”:", text=proposal
-            )
-            if not done:
+            name = self._ask_extracted(editor.raw_text()[start:end])
+            if name is None:
                 return
-        from workbench.engine.templates import extract_parameter
+        from workbench.engine.json_text import dumps, parse_json
+        from workbench.engine.templates import GraphText, extract_in_graph, extract_parameter
 
-        options = self._session.snapshot().template
+        in_graph = editor is self._template.graph_editor
+        text, options, names = editor.raw_text(), snapshot.template, set(document.value)
         try:
-            made = extract_parameter(editor.raw_text(), start, end, name.strip(), options, names=set(value))
+            if in_graph:
+                made = extract_in_graph(
+                    GraphText(parse_json(text)), start, end, name.strip(), options, names=names
+                )
+            else:
+                made = extract_parameter(text, start, end, name.strip(), options, names=names)
         except ValueError as error:
             self._session.status.emit(str(error))
             return
-        parameters = self._data.parameters.editor()
-        if parameters is None:
+        fix = json_edits.append(document, "", f"{dumps(made.name)}: {dumps(made.value)}")
+        if fix is None or chosen_set is None:
             return
-        parameters.replace_text(_with_member(rendering.parameters, made.name, made.value))
-        editor.replace_text(made.text)
+        old = document.text
+        new = old[: fix.start] + fix.replacement + old[fix.end :]
+        index = self._template.current_index()
+
+        def change(template: str, parameters: str) -> Callable[[Any], None]:
+            def do(project: Any) -> None:
+                project.set_graph(template) if in_graph else project.set_message(index, template)
+                project.set_parameter_set(chosen_set, parameters)
+
+            return do
+
+        self._session.apply(
+            "template+parameters", f"Extract {made.name}", change(made.text, new), change(text, old)
+        )
         self._session.render_now()
 
-    def rename_parameter(self, new_name: str | None = None) -> None:
-        """Rename the parameter at the caret in its set and in every message."""
+    def _parameters(self, snapshot: ProjectSnapshot, name: str | None) -> Any | None:
+        from workbench.engine.json_text import parse_json
+
+        text = snapshot.parameter_sets.get(name) if name is not None else None
+        document = parse_json(text.text) if text is not None else None
+        return document if document is not None and document.ok else None
+
+    def _ask_extracted(self, chosen: str) -> str | None:
+        proposal = "_".join(re.findall(r"[a-z0-9]+", chosen.casefold())[:3]) or "value"
+        name, done = QInputDialog.getText(
+            self._window, "Extract to a parameter", f"Name for “{shorten(chosen, 40)}”:", text=proposal
+        )
+        return name if done else None
+
+    def rename_parameter(self, new_name: str | None = None, pointer: str | None = None) -> None:
+        """Rename the parameter at the caret (or at `pointer`) in all templates, all sets and the schema; undoable."""
         from workbench.engine.json_text import split_pointer
-        from workbench.engine.templates import apply_fixes, rename_in_template, rename_key, template_names
+        from workbench.engine.projects.renaming import rename_parameter
 
         rendering = self._session.rendering()
-        pointer = self._pointer_at_caret()
+        pointer = pointer if pointer is not None else self._pointer_at_caret()
         if rendering is None or not pointer or rendering.parameters.key_span(pointer) is None:
             self._session.status.emit("Put the caret on a placeholder or on a member of the parameters.")
             return
@@ -187,34 +268,44 @@ class EditActions:
         if not new_name or new_name == old:
             return
         snapshot = self._session.snapshot()
-        names = template_names(rendering.parameters.value, snapshot.template)
-        parameters = self._data.parameters.editor()
-        fix = rename_key(rendering.parameters, pointer, new_name)
-        if parameters is None or fix is None:
+        try:
+            renamed = rename_parameter(snapshot, pointer, new_name)
+        except ValueError as error:
+            self._session.status.emit(f"Not renamed: {error}")
             return
-        changed = 0
-        for card in self._template.cards:
-            text = card.editor.raw_text()
-            fixes = rename_in_template(text, pointer, new_name, snapshot.template, names=names)
-            if fixes:
-                card.editor.replace_text(apply_fixes(text, fixes))
-                changed += len(fixes)
-        parameters.edit_span(fix.start, fix.end, fix.replacement)
+        self._session.apply(
+            "template+parameters+schemas",
+            f"Rename {old}",
+            partial(_put_renaming, renamed),
+            partial(_put_renaming, _before(renamed, snapshot)),
+        )
         self._session.render_now()
-        self._session.status.emit(f"Renamed {old} to {new_name}: the parameter and {changed} placeholders.")
+        words = f"Renamed {old} to {new_name}: {_counted(len(renamed.parameter_sets), 'set')}"
+        words += f" and {_counted(renamed.placeholders, 'placeholder')}."
+        if renamed.unread:
+            words += f" Not in {', '.join(renamed.unread)}: no JSON."
+        self._session.status.emit(words)
 
     def _pointer_at_caret(self) -> str | None:
         editor, rendering = self.editor(), self._session.rendering()
         if editor is None or rendering is None:
             return None
         if editor is self._data.parameters.editor():
-            return rendering.parameters.pointer_at(editor.caret())
+            pointer: str | None = rendering.parameters.pointer_at(editor.caret())
+            return pointer
+        use = self._use_at(editor, editor.caret())
+        return use.pointer if use is not None else None
+
+    def _use_at(self, editor: CodeEditor, caret: int) -> Any | None:
+        """Return the placeholder at an offset of a message or of the graph."""
+        rendering = self._session.rendering()
+        if editor is self._template.graph_editor:
+            found = self._template.graph.use_at(caret)
+            return found[2] if found is not None else None
         for index, card in enumerate(self._template.cards):
-            if card.editor is editor and index < len(rendering.messages):
-                caret = editor.caret()
-                for use in rendering.messages[index].placeholders:
-                    if use.start <= caret <= use.end:
-                        return use.pointer
+            if card.editor is editor and rendering is not None and index < len(rendering.messages):
+                uses = rendering.messages[index].placeholders
+                return next((use for use in uses if use.start <= caret <= use.end), None)
         return None
 
     def go_to(self, place: Place) -> None:
@@ -230,19 +321,36 @@ def _call(widget: QWidget, method: str) -> bool:
     return True
 
 
-def _with_member(document: Any, name: str, value: str) -> str:
-    """Return the JSON text of an object with one more member at its end, in the style of the others."""
-    from workbench.engine.json_text import dumps
+def _put_renaming(renamed: Renaming, project: Any) -> None:
+    """Write the texts of a renaming into the project."""
+    for index, text in renamed.messages.items():
+        project.set_message(index, text)
+    for name, text in renamed.parameter_sets.items():
+        project.set_parameter_set(name, text)
+    if renamed.graph is not None:
+        project.set_graph(renamed.graph)
+    if renamed.parameters_schema is not None:
+        project.set_parameters_schema(renamed.parameters_schema)
+    for key, names in (("required", renamed.required), ("optional", renamed.optional)):
+        if names is not None:
+            project.set_template_option(key, list(names))
 
-    text: str = document.text
-    start, end = document.span("")
-    inner = text[start + 1 : end - 1]
-    body = inner.rstrip()
-    member = f"{dumps(name)}: {dumps(value)}"
-    if not body.strip():
-        return f"{text[:start]}{{\n  {member}\n}}{text[end:]}"
-    if "\n" in inner:
-        first = next(line for line in inner.split("\n") if line.strip())
-        indent = first[: len(first) - len(first.lstrip(" \t"))] or "  "
-        return f"{text[: start + 1]}{body},\n{indent}{member}{inner[len(body) :]}{text[end - 1 :]}"
-    return f"{text[: start + 1]}{body}, {member}{inner[len(body) :]}{text[end - 1 :]}"
+
+def _before(renamed: Renaming, snapshot: ProjectSnapshot) -> Renaming:
+    """Return what takes a renaming back."""
+    schema, graph = snapshot.parameters_schema, snapshot.graph
+    return replace(
+        renamed,
+        messages={index: snapshot.messages[index].content for index in renamed.messages},
+        parameter_sets={name: snapshot.parameter_sets[name].text for name in renamed.parameter_sets},
+        graph=graph.text if graph is not None and renamed.graph is not None else None,
+        parameters_schema=schema.text
+        if schema is not None and renamed.parameters_schema is not None
+        else None,
+        required=None if renamed.required is None else snapshot.template.required,
+        optional=None if renamed.optional is None else snapshot.template.optional,
+    )
+
+
+def _counted(number: int, word: str) -> str:
+    return f"1 {word}" if number == 1 else f"{number} {word}s"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.projects.snapshot import ProjectSnapshot
 
+GRAPH_FILE = "graph.json"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -37,8 +39,8 @@ def place_of(diagnostic: Diagnostic, snapshot: ProjectSnapshot, parameter_set: s
         return Place("output_schema", "", *span, diagnostic.pointer)
     if file == "cases.jsonl":
         return Place("cases", "", *span)
-    if snapshot.graph is not None and diagnostic.node is not None:
-        return Place("graph", "", None, None, diagnostic.node)
+    if file == GRAPH_FILE:
+        return Place("graph", "", *span, diagnostic.node)
     if diagnostic.node is not None:
         index = diagnostic.node.lstrip("/").split("/")[0]
         if index.isdigit() and int(index) < len(snapshot.messages):

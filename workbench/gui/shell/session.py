@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +23,7 @@ from workbench.gui.shell.settings import AppSettings
 if TYPE_CHECKING:
     from workbench.engine.history import HistoryStore
     from workbench.engine.projects import Project
+    from workbench.engine.projects.edits import ThresholdOrigin
     from workbench.engine.secrets import Secrets
     from workbench.engine.workflows import ProjectRendering
 
@@ -114,11 +114,11 @@ class Session(QObject):
 
     @property
     def secrets(self) -> Secrets:
-        """The keeper of secret values; made on first use."""
+        """The keeper of secret values, with the system's keyring behind it; made on first use."""
         if self._secrets is None:
             from workbench.engine.secrets import Secrets
 
-            self._secrets = Secrets(os.environ)
+            self._secrets = Secrets.for_user(self.settings.folder)
         return self._secrets
 
     def open(self, folder: Path) -> None:
@@ -196,15 +196,17 @@ class Session(QObject):
         self._pulls.pop(key, None)
 
     def edit(self, area: str, change: ProjectEdit) -> None:
-        """Apply `change(project)` and tell everybody; not undoable."""
+        """Apply `change(project)` and tell everybody; not undoable. Several areas are joined by `+`."""
         if self.project is None:
             return
         self.flush()
         change(self.project)
-        self._changed(area)
-        self.edited.emit(area)
-        if area == "models":
-            self.models_changed.emit()
+        for each in area.split("+"):
+            self._changed(each)
+        for each in area.split("+"):
+            self.edited.emit(each)
+            if each == "models":
+                self.models_changed.emit()
 
     def apply(
         self, area: str, text: str, do: ProjectEdit, undo: ProjectEdit, merge: str | None = None
@@ -213,20 +215,31 @@ class Session(QObject):
         if self.project is not None:
             self.undo_stack.push(_Edit(self, area, text, do, undo, merge))
 
-    def set_threshold(self, stage: Stage, check_name: str | None, value: float | None) -> None:
-        """Set a check's threshold (`None`: inherit) or the guardrail's; undoable, without a model call."""
+    def set_threshold(
+        self,
+        stage: Stage,
+        check_name: str | None,
+        value: float | None,
+        origin: ThresholdOrigin | None = None,
+    ) -> None:
+        """Set a check's threshold (`None`: inherit) or the guardrail's; undoable, without a model call.
+
+        `origin` notes on what the value was chosen; undo brings the older note back too.
+        """
         guardrail = self.snapshot().guardrail(stage)
+        noted: ThresholdOrigin | None = None
         if check_name is None:
             before: float | None = guardrail.threshold
         else:
             before = next((c.threshold for c in guardrail.checks if c.name == check_name), None)
-        if before == value:
+            noted = self.project.threshold_origin(stage, check_name) if self.project is not None else None
+        if before == value and (origin is None or origin == noted):
             return
         self.apply(
             "guardrails",
             f"Threshold of {check_name or stage}",
-            lambda project: project.set_threshold(stage, check_name, value),
-            lambda project: project.set_threshold(stage, check_name, before),
+            lambda project: project.set_threshold(stage, check_name, value, origin=origin),
+            lambda project: project.set_threshold(stage, check_name, before, origin=noted),
             merge=f"threshold/{stage}/{check_name}",
         )
 
@@ -252,6 +265,12 @@ class Session(QObject):
         if dirty != self._dirty:
             self._dirty = dirty
             self.dirty_changed.emit(dirty)
+
+    def text_command(self, *, undone: bool = False) -> bool:
+        """Tell whether the change that undo (with `undone`: redo) would take back next concerns texts."""
+        index = self.undo_stack.index() - (0 if undone else 1)
+        command = self.undo_stack.command(index) if 0 <= index < self.undo_stack.count() else None
+        return isinstance(command, _Edit) and not RENDERING_AREAS.isdisjoint(command.area.split("+"))
 
     # -- rendering ------------------------------------------------------------------------------------
 
@@ -438,33 +457,82 @@ class Session(QObject):
         retry = partial(self.run_checks, stage, body, user_message, record)
         self.jobs.run_async(run, done, lambda error: self._fail("check", error, retry), key="check")
 
-    def translate(self, request: str) -> None:
-        """Translate `request` to the output schema as one job of kind `translate`."""
+    def translate(self, request: str, parent: int | None = None) -> None:
+        """Translate `request` to the output schema as one job of kind `translate`.
+
+        `parent` is the stored run whose request is run again; the new run is stored below it.
+        """
         from workbench.engine.workflows import translate_project
 
-        snapshot, parameter_set, name = self.snapshot(), self.parameter_set, self.chat_model_name
-        history, secrets = self.history if self.records else None, self.secrets
-        post = self.jobs.post
+        snapshot, options = self.snapshot(), self._run_options("translate")
+        options |= {"parameter_set": self.parameter_set, "parent": parent}
+        self._run_recorded(
+            "translate",
+            lambda: translate_project(snapshot, request, **options),
+            partial(self.translate, request, parent),
+        )
 
-        async def run() -> Any:
-            return await translate_project(
-                snapshot,
-                request,
-                model_name=name,
-                parameter_set=parameter_set,
-                history=history,
-                secrets=secrets,
-                on_event=lambda event: post(self.run_progress.emit, "translate", event),
-            )
+    def branch(
+        self,
+        run_id: int,
+        attempt: int,
+        *,
+        reply: str | None = None,
+        repair_prompt: str | None = None,
+        model_name: str | None = None,
+    ) -> None:
+        """Go on from an attempt of a stored run with today's project, as a job of kind `translate`.
+
+        `reply` and `repair_prompt` take the place of the attempt's own; `model_name` that of the model in use.
+        """
+        from workbench.engine.workflows import branch_translation
+
+        history = self.history
+        if history is None:
+            return
+        snapshot, options = self.snapshot(), self._run_options("translate")
+        options |= {"reply": reply, "repair_prompt": repair_prompt, "history": history}
+        if model_name is not None:
+            options["model_name"] = model_name
+        changes = {"reply": reply, "repair_prompt": repair_prompt, "model_name": model_name}
+        self._run_recorded(
+            "translate",
+            lambda: branch_translation(snapshot, run_id=run_id, attempt=attempt, **options),
+            partial(self.branch, run_id, attempt, **changes),
+        )
+
+    def run_tools(self, request: str, *, with_prompt: bool = True) -> None:
+        """Let the chat model answer with the project's simulated tools, as one job of kind `tools`."""
+        from workbench.engine.workflows import run_project_tools
+
+        snapshot, options = self.snapshot(), self._run_options("tools")
+        options |= {"parameter_set": self.parameter_set, "with_prompt": with_prompt}
+        self._run_recorded(
+            "tools",
+            lambda: run_project_tools(snapshot, request, **options),
+            partial(self.run_tools, request, with_prompt=with_prompt),
+        )
+
+    def _run_options(self, kind: str) -> dict[str, Any]:
+        """Return what every run of a chat model is given; its events arrive as progress of `kind`."""
+        post = self.jobs.post
+        return {
+            "model_name": self.chat_model_name,
+            "history": self.history if self.records else None,
+            "secrets": self.secrets,
+            "on_event": lambda event: post(self.run_progress.emit, kind, event),
+        }
+
+    def _run_recorded(self, kind: str, start: Callable[[], Any], retry: Callable[[], None]) -> None:
+        """Run what `start` awaits as the one job of `kind`, and tell everybody how it went."""
 
         def done(result: Any) -> None:
-            self._end("translate")
-            self.run_finished.emit("translate", result)
+            self._end(kind)
+            self.run_finished.emit(kind, result)
             self.history_changed.emit()
 
-        self._begin("translate")
-        retry = partial(self.translate, request)
-        self.jobs.run_async(run, done, lambda error: self._fail("translate", error, retry), key="translate")
+        self._begin(kind)
+        self.jobs.run_async(start, done, lambda error: self._fail(kind, error, retry), key=kind)
 
     def stop(self, kind: str | None = None) -> None:
         """Stop the run of `kind`, or all of them; connections are closed."""
@@ -530,7 +598,7 @@ class Session(QObject):
         from workbench.engine.workflows import decision_settings
 
         settings = decision_settings(snapshot, name)
-        key = repr((settings, snapshot.root))
+        key = repr((settings, snapshot.root, _fitted_at(settings, snapshot.root)))
         if key not in self._models:
             for old in list(self._models):
                 await self._models.pop(old).aclose()
@@ -618,8 +686,44 @@ class Session(QObject):
         except Exception as error:  # whatever keeps the store shut, the project must open
             self.history_problem = str(error)
             self.status.emit(f"This project keeps no history: {error}")
+            return
+        if self.history.notice:
+            self.history_problem = self.history.notice
+            self.status.emit(self.history.notice)
+        if self.records:
+            self._tend_history(self.history)
+
+    def _tend_history(self, history: HistoryStore) -> None:
+        """Delete what the settings do not keep and look whether the file is sound, in the background."""
+        days, runs, megabytes = (self.settings.get(f"history.{key}") for key in ("days", "runs", "megabytes"))
+
+        def work() -> tuple[int, list[str]]:
+            if problems := history.quick_check():
+                return 0, problems
+            deleted = history.prune(
+                max_age_days=days or None,
+                max_runs=int(runs) or None,
+                max_bytes=int(megabytes * 1_000_000) or None,
+            )
+            return deleted, []
+
+        def done(found: tuple[int, list[str]]) -> None:
+            deleted, problems = found
+            if problems:
+                self.history_problem = f"The history file is damaged: {problems[0]}. Runs may be missing."
+                self.status.emit(self.history_problem)
+            if deleted:
+                self.status.emit(f"{deleted} old run{'s' if deleted != 1 else ''} deleted from the history")
+            if deleted or problems:
+                self.history_changed.emit()
+
+        def failed(error: BaseException) -> None:
+            self.status.emit(f"History: {error}")
+
+        self.jobs.run_pool(work, on_done=done, on_error=failed, key="history")
 
     def _close_history(self) -> None:
+        self.jobs.cancel("history")
         if self.history is not None:
             self.history.close()
             self.history = None
@@ -644,7 +748,7 @@ class _Edit(QUndoCommand):
         self, session: Session, area: str, text: str, do: ProjectEdit, undo: ProjectEdit, merge: str | None
     ) -> None:
         super().__init__(text)
-        self._session, self._area, self._do, self._undo, self._merge = session, area, do, undo, merge
+        self._session, self.area, self._do, self._undo, self._merge = session, area, do, undo, merge
         self._made = time.monotonic()
 
     def id(self) -> int:
@@ -657,10 +761,10 @@ class _Edit(QUndoCommand):
         return True
 
     def redo(self) -> None:
-        self._session.edit(self._area, self._do)
+        self._session.edit(self.area, self._do)
 
     def undo(self) -> None:
-        self._session.edit(self._area, self._undo)
+        self._session.edit(self.area, self._undo)
 
 
 def _same_key(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
@@ -681,6 +785,17 @@ def _validate(snapshot: ProjectSnapshot, parameter_set: str | None) -> list[Diag
     from workbench.gui.shell.validation import validate
 
     return validate(snapshot, parameter_set)
+
+
+def _fitted_at(settings: ModelSettings, root: Path | None) -> int | None:
+    """Return when the weights fitted on the project's cases were written: a model that was opened before is old."""
+    from workbench.engine.decisions import fitted_path
+
+    path = fitted_path(settings, root) if settings.provider == "embedded" else None
+    try:
+        return None if path is None else path.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 async def _close_all(models: list[Any]) -> None:

@@ -59,6 +59,10 @@ QPushButton[role="link"] { background: transparent; border: 1px solid transparen
   font-weight: 600; }
 QPushButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus { border-color: $accent; }
+QPushButton[role="section"] { background: $head; border: none; border-bottom: 1px solid $line; border-radius: 0; padding: 6px 8px;
+  text-align: left; font-weight: 600; }
+QPushButton[role="section"]:hover { background: $hover; }
+QPushButton[role="section"]:focus { color: $accent; }
 QPushButton[role="segment"] { border-radius: 0; padding: 3px 12px; margin: 0; min-height: 16px; }
 QPushButton[role="segment"]:checked { background: $selection; border-color: $accent; font-weight: 600; color: $value_text; }
 

@@ -161,7 +161,7 @@ class CheckRowWidget(QWidget):
         self.name.set_text(row.check.name)
         self.question.set_text(row.check.question)
         self.question.setToolTip(_question_tip(row))
-        self.bar.set_state(BarState(row.probability, row.threshold, row.own, row.state))
+        self.bar.set_state(_bar_state(row))
         self.bar.setAccessibleName(f"Threshold of {row.check.name}")
         self.bar.setAccessibleDescription(row.spoken())
         self.bar.setToolTip("Drag the mark, or move it with the arrow keys; Delete takes the default again")
@@ -170,16 +170,27 @@ class CheckRowWidget(QWidget):
         self.number.set_look(token="text" if row.current else "second", bold=rejected)
         self.spin.set_quietly(row.threshold)
         self.spin.setAccessibleName(f"Threshold of {row.check.name}")
-        self.origin.set_text("own" if row.own else "default")
+        self._show_origin(row)
         self.mark.set_status(row.state)
         self.word.set_text(row.word)
         self.word.set_look(token=_token_of(row.state))
         self.remark.set_text(row.remark)
         self.remark.set_look(token="text" if row.near else "second", bold=row.near)
-        tip = row.detail or row.remark
+        tip = _outcome_tip(row)
         for widget in (self.mark, self.word, self.remark):
             widget.setToolTip(tip)
         self.setAccessibleName(row.spoken())
+
+    def _show_origin(self, row: CheckRow) -> None:
+        """Say where the threshold comes from, and loudly when it belongs to another model or question."""
+        stale = bool(row.origin_stale)
+        self.origin.set_text("default" if not row.own else "own, stale" if stale else "own")
+        self.origin.set_look(token="warning" if stale else "second", bold=stale)
+        parts = [f"The threshold was {row.origin}." if row.origin else ""]
+        parts.append(f"It is out of date: {row.origin_stale}." if stale else "")
+        tip = "\n".join(part for part in parts if part)
+        self.origin.setToolTip(tip)
+        self.spin.setToolTip(tip)
 
     def set_selected(self, selected: bool) -> None:
         """Show whether this is the row that edit, duplicate and delete act on."""
@@ -234,6 +245,23 @@ class CheckRowWidget(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self.update()
+
+
+def _bar_state(row: CheckRow) -> BarState:
+    return BarState(
+        row.probability, row.threshold, row.own, row.state, lower=row.lower, upper=row.upper, mass=row.mass
+    )
+
+
+def _outcome_tip(row: CheckRow) -> str:
+    parts = [row.detail or row.remark]
+    if row.lower is not None and row.upper is not None:
+        parts.append(f"The probability lies between {row.lower:.3f} and {row.upper:.3f}.")
+        if row.uncertain:
+            parts.append("The threshold lies in between: the outcome is not certain.")
+    if row.mass is not None:
+        parts.append(f"{row.mass:.1%} of the model's own probability fell on yes or no.")
+    return "\n".join(part for part in parts if part)
 
 
 def _token_of(state: str) -> str:

@@ -56,7 +56,15 @@ class CheckResultModel(QAbstractTableModel):
         if role == self.StatusRole:
             return check.status
         if role == ProbabilityDelegate.StateRole:
-            return BarState(check.probability, check.threshold, True, check.status)
+            return BarState(
+                check.probability,
+                check.threshold,
+                True,
+                check.status,
+                lower=check.lower,
+                upper=check.upper,
+                mass=check.mass,
+            )
         if role == Qt.ItemDataRole.DisplayRole:
             return (check.name, "", _outcome(check))[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:

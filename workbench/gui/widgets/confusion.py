@@ -37,7 +37,7 @@ class ConfusionCell(QAbstractButton):
         return self._count
 
     def sizeHint(self) -> QSize:
-        return QSize(140, 60)
+        return QSize(140, 50)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -45,7 +45,7 @@ class ConfusionCell(QAbstractButton):
         chosen = self.isChecked() or self.hasFocus()
         painter.setPen(QPen(color("accent" if chosen else "line"), 2 if self.isChecked() else 1))
         painter.drawRect(QRectF(self.rect()).adjusted(1, 1, -1, -1))
-        area = QRectF(self.rect()).adjusted(12, 6, -6, -6)
+        area = QRectF(self.rect()).adjusted(12, 4, -6, -4)
         middle = int(Qt.AlignmentFlag.AlignVCenter.value)
         number = str(self._count)
         font = mono(17)
@@ -87,15 +87,15 @@ class ConfusionMatrix(QWidget):
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(2, 1)
 
-    def show_counts(self, tp: int, fn: int, fp: int, tn: int) -> None:
-        """Show the counts; the shares are those of the labels."""
+    def show_counts(self, tp: int, fn: int, fp: int, tn: int, nothing: str = "no such label") -> None:
+        """Show the counts; the shares are those of the labels. `nothing` says why a label has no cases."""
         for cell, count, total, words in (
             ("tp", tp, tp + fn, "recall {:.2f}"),
-            ("fn", fn, tp + fn, "{:.0%} of yes"),
+            ("fn", fn, tp + fn, "{:.1%} of yes"),
             ("fp", fp, fp + tn, "{:.1%} of no"),
             ("tn", tn, fp + tn, "{:.1%} of no"),
         ):
-            self.cells[cell].show_count(count, words.format(count / total) if total else "no such label")
+            self.cells[cell].show_count(count, words.format(count / total) if total else nothing)
 
     def current(self) -> str | None:
         """Return the chosen cell."""

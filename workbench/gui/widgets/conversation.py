@@ -118,6 +118,7 @@ class _Card(QWidget):
         self.more.setVisible(bool(hidden) and self.head.isChecked())
         self.more.updateGeometry()
         self._fit()
+        QTimer.singleShot(0, self, self._fit)
 
     def _fit(self) -> None:
         self.body.setVisible(self.head.isChecked())
@@ -129,6 +130,8 @@ class _Card(QWidget):
     def resizeEvent(self, event: object) -> None:
         super().resizeEvent(event)
         self._fit()
+        # Lines wrap only once the text has its width, which is after the card has got its own.
+        QTimer.singleShot(0, self, self._fit)
 
     def _fold(self, opened: bool) -> None:
         self._fill()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.labels import SectionHead, SegmentedControl, Strip, TokenLabel
 
 _MAX_LINES = 4000
+_MODES = {"text": "Text", "pointer": "By pointer"}
 
 
 @dataclass
@@ -98,10 +99,10 @@ def _tint_characters(left: Side, right: Side, old: str, new: str) -> None:
 class DiffView(QWidget):
     """Compares two things: by text, and by JSON Pointer where both are JSON values."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, modes: Mapping[str, str] = _MODES) -> None:
         super().__init__(parent)
         self.head = SectionHead("Compare")
-        self.mode = SegmentedControl({"text": "Text", "pointer": "By pointer"})
+        self.mode = SegmentedControl(dict(modes))
         self.head.add(self.mode)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._build_text())
@@ -159,14 +160,16 @@ class DiffView(QWidget):
         self.table.setAccessibleName("Changes by JSON Pointer")
         return self.table
 
-    def show_texts(self, before: str, after: str, before_words: str, after_words: str) -> None:
+    def show_texts(
+        self, before: str, after: str, before_words: str, after_words: str, language: str = "json"
+    ) -> None:
         """Compare two texts."""
         left, right = align(before, after)
         for view, side, words, label in (
             (self.left, left, self.left_words, f"− {before_words}"),
             (self.right, right, self.right_words, f"+ {after_words}"),
         ):
-            view.set_code(side.text(), "json")
+            view.set_code(side.text(), language)
             view.set_diff(side.labels, side.grounds, side.spans)
             words.set_text(label)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
@@ -68,7 +70,7 @@ class ProbabilityBar(QAbstractSlider):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         state = self._state
-        shown = BarState(state.probability, state.threshold, state.own, state.status, self.hasFocus())
+        shown = replace(state, focused=self.hasFocus())
         paint_bar(painter, self.bar_rect(), shown)
 
     # Mouse
@@ -135,7 +137,7 @@ class ProbabilityBar(QAbstractSlider):
         threshold = round(threshold, 2)
         if threshold != self._state.threshold:
             state = self._state
-            self.set_state(BarState(state.probability, threshold, True, state.status))
+            self.set_state(replace(state, threshold=threshold, own=True))
             self.moved.emit(threshold)
 
     def _commit(self) -> None:

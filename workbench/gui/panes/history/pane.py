@@ -1,65 +1,56 @@
-"""Shows every run that was stored, replays it step by step without a network, and compares attempts."""
+"""Shows every run that was stored, replays it step by step without a network, and goes on from any attempt."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QInputDialog,
-    QLineEdit,
     QMenu,
     QPushButton,
     QSplitter,
     QStackedWidget,
     QTabWidget,
     QToolButton,
-    QTreeView,
     QVBoxLayout,
     QWidget,
 )
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import dumps
-from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
 from workbench.gui.models.attempts import figures, lanes_of, step_cuts, turns_of
-from workbench.gui.models.figures import format_duration, format_size, grouped
+from workbench.gui.models.figures import format_duration
 from workbench.gui.models.inputs import inputs_channel
-from workbench.gui.models.runs import KINDS, RESULT, RUN, STARTED, TIME, WHAT, RunTreeModel, status_of, word_of
+from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.models.tool_turns import executions_of, tool_steps, turns_of_tools
+from workbench.gui.panes.history.compared import compared_attempt, compared_check, exchange_rows, result_of
+from workbench.gui.panes.history.comparing import Comparing
+from workbench.gui.panes.history.marks import RunMarks
+from workbench.gui.panes.history.runs_list import RunsList
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon
+from workbench.gui.widgets.attempt_details import AttemptDetails
 from workbench.gui.widgets.check_table import CheckResultTable
 from workbench.gui.widgets.code_view import CodeView
+from workbench.gui.widgets.comparison import Compared, ComparisonView
 from workbench.gui.widgets.conversation import ConversationView, Turn
 from workbench.gui.widgets.diagnostic_list import DiagnosticList
-from workbench.gui.widgets.diff_view import DiffView, changes_in_words
 from workbench.gui.widgets.json_view import JsonView
 from workbench.gui.widgets.labels import SectionHead, StatusMark, Strip, TokenLabel, column
 from workbench.gui.widgets.reply_view import ReplyView
 from workbench.gui.widgets.timeline import Lane, Step, Timeline, scrolling
 
 if TYPE_CHECKING:
-    from workbench.engine.guardrails import GuardrailResult
     from workbench.engine.history import Run, RunSummary
     from workbench.engine.translation import Attempt, TranslationRecord
 
 COMPACT_BELOW = 520
-PAGE = 300
+TERSE_BELOW = 1280
+_BRANCH, _OPEN, _COMPARE = "Repair again from here", "Open with its inputs", "Compare with…"
 _PLAY_FASTEST_MS, _PLAY_SLOWEST_MS = 250, 1500
-
-
-class RunTree(QTreeView):
-    """The tree of runs; `resized` tells its width, by which columns are shown or left out."""
-
-    resized = Signal(int)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.resized.emit(self.width())
 
 
 class HistoryPane(QWidget):
@@ -73,19 +64,14 @@ class HistoryPane(QWidget):
         self._step = -1
         self._record: TranslationRecord | None = None
         self._attempt: int | None = None
-        self._compared: tuple[int, Attempt] | None = None
-        self._kind: str | None = None
-        self._newest: int | None = None
+        self.comparing = Comparing(session)
+        self._awaited: tuple[str, int] | None = None
         self._unread = False
-        self._starred = False
         self._compact: bool | None = None
+        self._terse = False
         self._player = QTimer(self)
         self._player.setSingleShot(True)
         self._player.timeout.connect(self._play_on)
-        self._search_pause = QTimer(self)
-        self._search_pause.setSingleShot(True)
-        self._search_pause.setInterval(200)
-        self._search_pause.timeout.connect(self.refresh)
         self._build()
         self._connect()
         self.refresh()
@@ -96,7 +82,12 @@ class HistoryPane(QWidget):
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.setHandleWidth(1)
-        self.splitter.addWidget(self._build_runs())
+        self.list = RunsList(self._session)
+        self.marks = RunMarks(self._session, self.list, self)
+        self.runs, self.tree, self.search, self.foot_words = (
+            self.list.model, self.list.tree, self.list.search, self.list.foot_words,
+        )  # fmt: skip
+        self.splitter.addWidget(self.list)
         self.splitter.addWidget(self._build_run())
         self.splitter.setStretchFactor(0, 0)
         self.splitter.setStretchFactor(1, 1)
@@ -106,67 +97,6 @@ class HistoryPane(QWidget):
         # The grid's own wishes must not keep the pane from becoming low, where it turns into tabs.
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         layout.addWidget(self.splitter)
-
-    def _build_runs(self) -> QWidget:
-        strip = Strip(40, "window")
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Search texts, results, pointers")
-        self.search.setAccessibleName("Search runs")
-        self.search.setClearButtonEnabled(True)
-        icon_action = QAction(self.search)
-        set_icon(icon_action, "search", "second")
-        self.search.addAction(icon_action, QLineEdit.ActionPosition.LeadingPosition)
-        self.filter_button = QToolButton()
-        set_icon(self.filter_button, "filter")
-        self.filter_button.setToolTip("Which runs are listed")
-        self.filter_button.setAccessibleName("Filter runs")
-        self.filter_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.filter_button.setMenu(self._build_filter())
-        strip.row.addWidget(self.search, 1)
-        strip.row.addWidget(self.filter_button)
-        self.runs = RunTreeModel(self)
-        self.tree = RunTree()
-        self.tree.setModel(self.runs)
-        self.tree.setAccessibleName("Runs")
-        self.tree.setUniformRowHeights(True)
-        self.tree.setAllColumnsShowFocus(True)
-        self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header = self.tree.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(WHAT, QHeaderView.ResizeMode.Stretch)
-        for column_, width in ((RUN, 58), (RESULT, 122), (TIME, 78), (STARTED, 70)):
-            self.tree.setColumnWidth(column_, width)
-        role = int(RunTreeModel.StatusRole)
-        self.tree.setItemDelegateForColumn(WHAT, TextDelegate(self.tree, padding=6))
-        self.tree.setItemDelegateForColumn(RESULT, StatusDelegate(role, self.tree))
-        for column_ in (TIME, STARTED):
-            self.tree.setItemDelegateForColumn(column_, MonoDelegate(self.tree, second=True))
-        self.foot = Strip(26, "window")
-        self.foot_words = TokenLabel("", "second", size="second", elide=True)
-        self.foot.row.addWidget(self.foot_words, 1)
-        box = column(strip, self.tree)
-        layout = box.layout()
-        assert layout is not None
-        layout.addWidget(self.foot)
-        box.setMinimumWidth(300)
-        return box
-
-    def _build_filter(self) -> QMenu:
-        menu = QMenu(self)
-        group = QActionGroup(menu)
-        for kind, words in {"": "All runs", **KINDS}.items():
-            action = menu.addAction(words)
-            action.setCheckable(True)
-            action.setChecked(kind == "")
-            action.setData(kind)
-            group.addAction(action)
-        group.triggered.connect(lambda action: self.set_kind(action.data() or None))
-        menu.addSeparator()
-        starred = menu.addAction("Starred only")
-        starred.setCheckable(True)
-        starred.toggled.connect(self.set_starred_only)
-        return menu
 
     def _build_run(self) -> QWidget:
         self.controls = self._build_controls()
@@ -185,12 +115,14 @@ class HistoryPane(QWidget):
         self.value = JsonView()
         self.request_view = CodeView()
         self.settings_view = CodeView()
-        self.compare = DiffView()
+        self.details = AttemptDetails()
+        self.compare = ComparisonView()
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for widget, title in (
             (self.reply, "Raw reply"),
             (self.value, "JSON"),
+            (self.details, "Details"),
             (self.request_view, "Request"),
             (self.settings_view, "Settings"),
         ):
@@ -239,20 +171,31 @@ class HistoryPane(QWidget):
             self.buttons[name] = button
         self.step_words = TokenLabel("", bold=True)
         self.offline_mark = StatusMark("passed", 14)
-        self.offline_words = TokenLabel("Offline replay, nothing is sent", "passed", size="second", elide=True)
+        self.offline_words = TokenLabel(
+            "Offline replay, nothing is sent", "passed", size="second", elide=True
+        )
         strip.row.addSpacing(8)
         strip.row.addWidget(self.step_words)
         strip.row.addSpacing(8)
         strip.row.addWidget(self.offline_mark)
         strip.row.addWidget(self.offline_words, 1)
-        self.open_button = QPushButton("Open with its inputs")
+        self.branch_button = QPushButton(_BRANCH)
+        set_icon(self.branch_button, "branch")
+        self.branch_button.setToolTip(
+            "Edit the repair prompt or the reply of this attempt, and go on from there"
+        )
+        self.open_button = QPushButton(_OPEN)
         set_icon(self.open_button, "open")
         self.open_button.setToolTip("Put the run's request or text back into its pane")
-        self.compare_button = QPushButton("Compare with…")
+        self.compare_button = QPushButton(_COMPARE)
         set_icon(self.compare_button, "compare")
         self.compare_button.setToolTip("Compare this attempt with another one")
-        strip.row.addWidget(self.open_button)
-        strip.row.addWidget(self.compare_button)
+        self.more_button = QToolButton()
+        set_icon(self.more_button, "more")
+        self.more_button.setToolTip("What else can be done with the run")
+        self.more_button.setAccessibleName("More for this run")
+        for button in (self.branch_button, self.open_button, self.compare_button, self.more_button):
+            strip.row.addWidget(button)
         return strip
 
     def _connect(self) -> None:
@@ -260,26 +203,33 @@ class HistoryPane(QWidget):
         session.history_changed.connect(self._on_history)
         session.project_changed.connect(self._on_project)
         session.reveal.connect(self._on_reveal)
-        self.search.textChanged.connect(lambda _text: self._search_pause.start())
-        self.tree.selectionModel().currentChanged.connect(self._row_changed)
-        self.tree.customContextMenuRequested.connect(self._show_menu)
-        self.tree.resized.connect(self._fit_columns)
+        session.run_finished.connect(self._on_finished)
+        session.run_failed.connect(self._on_failed)
+        self.list.chosen.connect(self._on_chosen)
+        self.list.refreshed.connect(self._show_empty)
+        self.marks.deleted.connect(self._forget)
+        self.list.menu_asked.connect(self._show_menu)
+        self.list.delete_asked.connect(self.marks.delete)
         self.timeline.step_chosen.connect(self.go_to_step)
         self.diagnostics.chosen.connect(self._go_to)
         self.open_button.clicked.connect(self.open_inputs)
+        self.branch_button.clicked.connect(self.branch)
         self.compare_button.clicked.connect(self._show_compare_menu)
-        delete = QAction("Delete run", self.tree)
-        delete.setShortcut(QKeySequence(Qt.Key.Key_Delete))
-        delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        delete.triggered.connect(lambda _checked=False: self.delete_run())
-        self.tree.addAction(delete)
+        self.more_button.clicked.connect(
+            lambda: self._show_menu(self.more_button.mapToGlobal(QPoint(0, self.more_button.height())))
+        )
+        self.details.place_chosen.connect(self._show_in_reply)
 
     def _arrange(self, compact: bool) -> None:
         """Lay the parts out as a grid, or, where there is little height, all as tabs."""
         if compact == self._compact:
             return
         self._compact = compact
-        extra = ((self._conversation_box, "Messages"), (self._below, "Diagnostics"), (self.compare, "Compare"))
+        extra = (
+            (self._conversation_box, "Messages"),
+            (self._below, "Diagnostics"),
+            (self.compare, "Compare"),
+        )
         self._timeline_strip.setVisible(not compact)
         self.conversation_head.setVisible(not compact)
         if compact:
@@ -300,9 +250,6 @@ class HistoryPane(QWidget):
             self._left.setSizes([380, 270])
             self._right.setSizes([400, 270])
         self._left.setVisible(not compact)
-        for button, words in ((self.open_button, "Open with its inputs"), (self.compare_button, "Compare with…")):
-            button.setText("" if compact else words)
-            button.setAccessibleName(words)
         runs = int(self.width() * 0.42) if compact else 368
         self.splitter.setSizes([runs, max(300, self.width() - runs)])
 
@@ -312,17 +259,24 @@ class HistoryPane(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange(self.height() < COMPACT_BELOW)
+        self._fit_buttons(self.width() < TERSE_BELOW)
 
-    def _fit_columns(self, width: int) -> None:
-        narrow = width < 460
-        self.tree.setColumnHidden(STARTED, narrow)
-        self.runs.set_merged(narrow)
+    def _fit_buttons(self, terse: bool) -> None:
+        """Leave the buttons their pictures alone where their words have no room."""
+        self._terse = terse
+        for button, words in (
+            (self.branch_button, _BRANCH), (self.open_button, _OPEN), (self.compare_button, _COMPARE),
+        ):  # fmt: skip
+            button.setText("" if terse else words)
+            button.setAccessibleName(words)
 
     # The list
 
     def _on_project(self) -> None:
         self._player.stop()
-        self._run = None
+        self._run = self._awaited = None
+        self.comparing.reset()
+        self._cuts, self._step = [], -1
         self.refresh()
         self._show_run()
 
@@ -340,57 +294,26 @@ class HistoryPane(QWidget):
 
     def set_kind(self, kind: str | None) -> None:
         """List only runs of one kind, all for `None`."""
-        self._kind = kind
-        self.refresh()
+        self.list.set_kind(kind)
+
+    def set_outcome(self, group: str | None) -> None:
+        """List only runs with an outcome of one group, all for `None`."""
+        self.list.set_outcome(group)
 
     def set_starred_only(self, starred: bool) -> None:
         """List only runs with a star."""
-        self._starred = starred
-        self.refresh()
+        self.list.set_starred_only(starred)
 
     def refresh(self) -> None:
         """Read the list of runs again; the selection stays."""
-        self._search_pause.stop()
-        history = self._session.history
-        if history is None:
-            self.runs.set_runs([])
-            self.foot_words.set_text(self._session.history_problem or "No history.")
-            self._show_empty()
-            return
-        chosen = self.selected()
-        opened = {
-            summary.id
-            for row in range(self.runs.rowCount())
-            if self.tree.isExpanded(self.runs.index(row, 0))
-            and (summary := self.runs.index(row, 0).data(RunTreeModel.SummaryRole)) is not None
-        }
-        found = history.runs(
-            search=self.search.text().strip() or None, kind=self._kind, starred=self._starred, limit=PAGE
-        )
-        newest = found[0].id if found else None
-        last = self._newest
-        self._newest = newest
-        fresh = newest is not None and self.runs.rowCount() > 0 and not self.runs.index_of(newest).isValid()
-        self.runs.set_runs(found)
-        for run_id in opened | ({newest} if fresh and newest is not None else set()):
-            index = self.runs.index_of(run_id)
-            if index.isValid():
-                self.tree.expand(index)
-        if chosen is not None:
-            index = self.runs.index_of(*chosen)
-            if index.isValid():
-                self._select_quietly(index)
-        if newest is not None and (chosen is None or (fresh and chosen[0] == last)):
-            # Whoever looked at the newest run sees the next one when it comes.
-            self.select(newest)
-        self.foot_words.set_text(f"{grouped(history.count())} runs, {format_size(history.size())}")
-        self._show_empty()
+        self.list.refresh()
 
     def _show_empty(self) -> None:
-        filtered = bool(self.search.text().strip() or self._kind or self._starred)
         if self.runs.rowCount():
             words = "Choose a run at the left."
-        elif filtered:
+        elif self._session.history is None:
+            words = self._session.history_problem or "No history is kept."
+        elif self.list.filtered():
             words = "No run fits the search."
         else:
             words = "Nothing was run yet. Every check and every translation will be kept here."
@@ -398,32 +321,15 @@ class HistoryPane(QWidget):
 
     def selected(self) -> tuple[int, int | None] | None:
         """Return the chosen run and attempt."""
-        index = self.tree.currentIndex()
-        summary = index.data(RunTreeModel.SummaryRole) if index.isValid() else None
-        if summary is None:
-            return None
-        attempt = index.data(RunTreeModel.AttemptRole)
-        return summary.id, attempt.number if attempt is not None else None
-
-    def _select_quietly(self, index: QModelIndex) -> None:
-        selection = self.tree.selectionModel()
-        selection.currentChanged.disconnect(self._row_changed)
-        self.tree.setCurrentIndex(index)
-        selection.currentChanged.connect(self._row_changed)
+        return self.list.selected()
 
     def select(self, run_id: int, attempt: int | None = None) -> None:
         """Choose a run, or one of its attempts."""
-        index = self.runs.index_of(run_id, attempt)
-        if index.isValid():
-            self.tree.setCurrentIndex(index)
+        self.list.select(run_id, attempt)
 
-    def _row_changed(self, current: QModelIndex, previous: QModelIndex) -> None:
-        chosen = self.selected()
-        if chosen is None:
-            return
+    def _on_chosen(self, run_id: int, attempt: int | None) -> None:
         self._player.stop()
         self._show_play()
-        run_id, attempt = chosen
         if self._run is None or self._run.summary.id != run_id:
             self.open_run(run_id)
         if attempt is not None:
@@ -431,15 +337,17 @@ class HistoryPane(QWidget):
 
     def open_run(self, run_id: int) -> None:
         """Load a run and show its last step."""
+        from workbench.engine.history import HistoryError
+
         history = self._session.history
         if history is None:
             return
+        self.comparing.forget_choice()
         try:
             self._run = history.run(run_id)
-        except KeyError as error:
-            self._session.status.emit(str(error))
+        except (KeyError, HistoryError) as error:
+            self._session.status.emit(str(error.args[0]))
             self._run = None
-        self._compared = None
         self._cuts = _cuts_of(self._run) if self._run is not None else []
         self._step = len(self._cuts) - 1
         self._show_run()
@@ -524,8 +432,11 @@ class HistoryPane(QWidget):
         self.buttons["play"].setEnabled(count > 1)
         self.offline_mark.setVisible(count > 0)
         self.offline_words.setVisible(count > 0)
-        self.open_button.setEnabled(run is not None and run.summary.kind in ("translate", "check"))
-        self.compare_button.setEnabled(run is not None and run.summary.kind == "translate")
+        kind = run.summary.kind if run is not None else ""
+        self.open_button.setEnabled(kind in ("translate", "check", "tool"))
+        self.compare_button.setEnabled(kind in ("translate", "check"))
+        self.branch_button.setEnabled(False)
+        self.more_button.setEnabled(run is not None)
         if run is None:
             self._record = None
             self.timeline.set_lanes([], -1)
@@ -536,6 +447,8 @@ class HistoryPane(QWidget):
             self._show_translation(run)
         elif run.summary.kind == "check":
             self._show_check(run)
+        elif run.summary.kind == "tool":
+            self._show_tools(run)
         else:
             self._show_other(run)
 
@@ -543,11 +456,18 @@ class HistoryPane(QWidget):
         """Show only the parts that say something about a run of this kind."""
         translation = kind == "translate"
         self.tabs.setTabText(self.tabs.indexOf(self.reply), "Raw reply" if translation else "Result")
+        self.tabs.setTabVisible(self.tabs.indexOf(self.details), kind in ("translate", "check"))
         if self._compact:
-            self.tabs.setTabText(self.tabs.indexOf(self._below), "Checks" if kind == "check" else "Diagnostics")
-            self.tabs.setTabVisible(self.tabs.indexOf(self.compare), translation)
+            self.tabs.setTabText(
+                self.tabs.indexOf(self._below), "Checks" if kind == "check" else "Diagnostics"
+            )
+        self._show_compare(translation)
+
+    def _show_compare(self, shown: bool) -> None:
+        if self._compact:
+            self.tabs.setTabVisible(self.tabs.indexOf(self.compare), shown)
         else:
-            self.compare.setVisible(translation)
+            self.compare.setVisible(shown)
 
     def _events(self, run: Run) -> tuple[Any, ...]:
         return run.events[: self._cuts[self._step]] if self._cuts else run.events
@@ -561,29 +481,33 @@ class HistoryPane(QWidget):
         self._attempt = record.steps[-1].attempt if record.steps else None
         attempt = next((a for a in record.attempts if a.number == self._attempt), None)
         self._follow_in_tree(run.summary.id)
+        self.branch_button.setEnabled(self._can_branch(attempt))
         self._below.setCurrentWidget(self.diagnostics)
         turns = turns_of(attempt)
         self.conversation.set_turns(turns)
         sent = len(attempt.messages) if attempt is not None else 0
         self.conversation_head.note.set_text(
-            f"attempt {attempt.number} was sent {sent} message{'s' if sent != 1 else ''}" if attempt and sent else ""
+            f"attempt {attempt.number} was sent {sent} message{'s' if sent != 1 else ''}"
+            if attempt and sent
+            else ""
         )
         self.reply.show_attempt(attempt)
         self.diagnostics.show_diagnostics(
             attempt.diagnostics if attempt is not None else (),
             f"Diagnostics of attempt {attempt.number}" if attempt is not None else "Diagnostics",
         )
+        self.details.show_attempt(attempt)
         self._show_value(attempt)
         self.request_view.set_code(record.request or str(run.inputs.get("request", "")))
-        self._show_comparison(attempt, record)
+        self._show_comparison(run, attempt)
 
     def _follow_in_tree(self, run_id: int) -> None:
         """Let the tree point to the attempt that is shown, once it points to an attempt at all."""
         chosen = self.selected()
-        if chosen is not None and chosen[0] == run_id and chosen[1] is not None and self._attempt:
-            index = self.runs.index_of(run_id, self._attempt)
-            if index.isValid() and chosen[1] != self._attempt:
-                self._select_quietly(index)
+        if chosen is None or chosen[0] != run_id or chosen[1] is None:
+            return
+        if self._attempt and chosen[1] != self._attempt:
+            self.list.select_quietly(run_id, self._attempt)
 
     def _show_value(self, attempt: Attempt | None) -> None:
         if attempt is not None and attempt.has_value:
@@ -591,54 +515,17 @@ class HistoryPane(QWidget):
         else:
             self.value.show_nothing("No value at this step.")
 
-    def _show_comparison(self, attempt: Attempt | None, record: TranslationRecord) -> None:
-        pair = self._pair(attempt, record)
+    def _show_comparison(self, run: Run, attempt: Attempt | None) -> None:
+        pair = self.comparing.pair(run, attempt) if attempt is not None else None
         if pair is None:
             self.compare.clear("Compare", "There is only one attempt so far.")
-            return
-        from workbench.engine.translation import pointer_diff
-
-        (before_title, before), (after_title, after) = pair
-        self.compare.head.title.set_text(f"{before_title} and {after_title[0].lower()}{after_title[1:]}")
-        self.compare.show_texts(
-            before.json_text or before.reply,
-            after.json_text or after.reply,
-            f"{before_title.lower()}, {word_of(before.outcome)}",
-            f"{after_title.lower()}, {word_of(after.outcome)}",
-        )
-        changes = pointer_diff(before.value, after.value)
-        self.compare.show_pointers(changes)
-        self.compare.say(
-            f"{changes_in_words(changes)}. Valid means that the schema holds, not that the values are right."
-        )
-
-    def _pair(
-        self, attempt: Attempt | None, record: TranslationRecord
-    ) -> tuple[tuple[str, Attempt], tuple[str, Attempt]] | None:
-        """Return which two attempts are compared: those chosen, else this one and its neighbour in the whole run."""
-        if attempt is None or self._run is None:
-            return None
-        if self._compared is not None:
-            run_id, other = self._compared
-            title = f"Run {run_id}, attempt {other.number}"
-            if run_id == self._run.summary.id:
-                if other.number == attempt.number:
-                    return None
-                title = f"Attempt {other.number}"
-            return (title, other), (f"Attempt {attempt.number}", attempt)
-        from workbench.engine.translation import replay
-
-        attempts = {a.number: a for a in replay(self._run.events).attempts}
-        other_number = attempt.number - 1 if attempt.number > 1 else attempt.number + 1
-        if other_number not in attempts:
-            return None
-        first, second = sorted((attempt.number, other_number))
-        return (f"Attempt {first}", attempts[first]), (f"Attempt {second}", attempts[second])
+        else:
+            self.compare.compare(*pair)
 
     def _show_check(self, run: Run) -> None:
         self._record = None
-        result = _result_of(self._events(run))
-        whole = _result_of(run.events)
+        result = result_of(self._events(run))
+        whole = result_of(run.events)
         inputs = run.inputs
         stage = inputs.get("stage", "input")
         word = word_of(whole.verdict) if whole is not None else word_of(run.summary.outcome)
@@ -652,7 +539,9 @@ class HistoryPane(QWidget):
         turns = []
         if inputs.get("user_message"):
             turns.append(Turn("user", str(inputs["user_message"]), "user message"))
-        turns.append(Turn("assistant" if stage == "output" else "user", str(inputs.get("text", "")), "checked text"))
+        turns.append(
+            Turn("assistant" if stage == "output" else "user", str(inputs.get("text", "")), "checked text")
+        )
         self.conversation.set_turns(turns)
         self.conversation_head.note.set_text(whole.model_version or whole.model_name or "" if whole else "")
         self.checks.results.set_result(result)
@@ -665,21 +554,55 @@ class HistoryPane(QWidget):
         else:
             self.value.show_nothing("No answer at this step.")
         self.request_view.set_code(str(inputs.get("text", "")))
-        self.compare.clear("Compare", "Only attempts of translations are compared.")
+        self.details.show_rows(exchange_rows(whole))
+        chosen = self.comparing.chosen_check(run)
+        self._show_compare(chosen is not None)
+        if chosen is None:
+            self.compare.clear("Compare", "Choose another check run to compare with.")
+        else:
+            self.compare.compare(chosen, compared_check(run))
+
+    def _show_tools(self, run: Run) -> None:
+        self._record = None
+        shown = self._events(run)
+        outcome = run.summary.outcome
+        status, word = status_of(outcome), "answered" if outcome == "ok" else word_of(outcome)
+        steps = tuple(Step(*step) for step in tool_steps(run.events))
+        took = format_duration(run.summary.elapsed_ms)
+        self.timeline.set_lanes([Lane(run.summary.title, word, status, took, steps)], self._step)
+        self.conversation.set_turns(turns_of_tools(shown))
+        self.conversation_head.note.set_text(run.summary.model)
+        self._below.setCurrentWidget(self.diagnostics)
+        self.diagnostics.show_diagnostics([], "Diagnostics")
+        self.reply.show_attempt(None)
+        self.reply.how.set_text(run.summary.summary)
+        answers = [event for event in shown if event.kind in ("reply", "finished") and event.data.get("text")]
+        self.reply.code.set_code(str(answers[-1].data["text"]) if answers else "")
+        executions = executions_of(shown)
+        if executions:
+            self.value.show_value(executions, "every tool call: what was sent to the model, and what was not")
+        else:
+            self.value.show_nothing("No tool call at this step.")
+        self.request_view.set_code(str(run.inputs.get("request", "")))
+        self.compare.clear()
 
     def _show_other(self, run: Run) -> None:
         self._record = None
         steps = tuple(Step(event.kind.replace("_", " "), event.at) for event in run.events)
         status, word = status_of(run.summary.outcome), word_of(run.summary.outcome)
         took = format_duration(run.summary.elapsed_ms)
-        self.timeline.set_lanes([Lane(run.summary.title, word, status, took, steps[:60])], min(self._step, 59))
+        self.timeline.set_lanes(
+            [Lane(run.summary.title, word, status, took, steps[:60])], min(self._step, 59)
+        )
         self.conversation.set_turns([Turn("run", run.summary.summary or run.summary.title, word)])
         self._below.setCurrentWidget(self.diagnostics)
         self.diagnostics.show_diagnostics([])
         self.reply.show_attempt(None)
         shown = self._events(run)
+        self.reply.how.set_text(run.summary.summary)
         self.reply.code.set_code(dumps(shown[-1].data, indent=2) if shown else "", "json")
         self.value.show_nothing("")
+        self.details.show_attempt(None)
         self.request_view.set_code("")
         self.compare.clear()
 
@@ -687,14 +610,81 @@ class HistoryPane(QWidget):
         if self.reply.go_to(diagnostic):
             self.tabs.setCurrentWidget(self.reply)
 
+    def _show_in_reply(self, start: int, end: int) -> None:
+        self.tabs.setCurrentWidget(self.reply)
+        self.reply.code.go_to(start, end)
+
     # What can be done with a run
 
-    def _summary(self) -> RunSummary | None:
-        chosen = self.selected()
-        if chosen is None:
-            return None
-        data = self.tree.currentIndex().data(RunTreeModel.SummaryRole)
-        return data  # type: ignore[no-any-return]
+    def attempt(self) -> Attempt | None:
+        """Return the attempt that is shown."""
+        attempts = self._record.attempts if self._record is not None else ()
+        return next((each for each in attempts if each.number == self._attempt), None)
+
+    def _can_branch(self, attempt: Attempt | None) -> bool:
+        if attempt is None or not attempt.messages or self._session.history is None:
+            return False
+        return self._session.snapshot().output_schema is not None
+
+    def branch(self) -> None:
+        """Ask what shall differ at the attempt shown, and go on from it."""
+        from workbench.gui.dialogs.branch import BranchDialog
+
+        run, attempt = self._run, self.attempt()
+        if run is None or attempt is None or not self._can_branch(attempt):
+            return
+        dialog = BranchDialog(self._session, run, attempt, self)
+        if dialog.exec():
+            self.branch_from(run.summary.id, attempt.number, **dialog.changes())
+        dialog.deleteLater()
+
+    def branch_from(self, run_id: int, attempt: int, **changes: str | None) -> None:
+        """Go on from an attempt with today's project; `changes` are those of `Session.branch`."""
+        self._awaited = ("translate", run_id)
+        self._session.branch(run_id, attempt, **changes)
+
+    def run_again(self) -> None:
+        """Run the chosen run's request or text again with today's prompt, and show what changed."""
+        run = self._run
+        if run is None:
+            return
+        kind, inputs = run.summary.kind, run.inputs
+        if kind == "translate":
+            self._awaited = (kind, run.summary.id)
+            self._session.translate(str(inputs.get("request", "")), parent=run.summary.id)
+        elif kind == "check":
+            self._awaited = (kind, run.summary.id)
+            self.comparing.reset(base=compared_check(run))
+            self._session.run_checks(
+                inputs.get("stage", "input"), inputs.get("text"), inputs.get("user_message")
+            )
+
+    def _on_finished(self, kind: str, result: Any) -> None:
+        if self._awaited is None or self._awaited[0] != kind:
+            return
+        # The store has it by now; a filter that hides it must not hide the answer to what was just asked.
+        history, (_kind, parent) = self._session.history, self._awaited
+        self._awaited = None
+        if history is None or history.problem:
+            return
+        newest = history.runs(kind=kind, limit=1)
+        if newest and newest[0].id > parent:
+            self.refresh()
+            if not self.list.select(newest[0].id):
+                self.open_run(newest[0].id)
+
+    def _on_failed(self, kind: str, message: str) -> None:
+        if self._awaited is not None and self._awaited[0] == kind:
+            self._awaited = None
+            self._session.status.emit(message)
+
+    def run_batch(self) -> None:
+        """Open the window in which many requests are run."""
+        from workbench.gui.dialogs.request_batch import RequestBatchDialog
+
+        dialog = RequestBatchDialog(self._session, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
 
     def open_inputs(self) -> None:
         """Put what the run was started with back into its pane."""
@@ -702,102 +692,119 @@ class HistoryPane(QWidget):
             return
         kind, inputs = self._run.summary.kind, dict(self._run.inputs)
         inputs_channel(self._session).opened.emit(kind, inputs)
-        place = Place("translation") if kind == "translate" else Place("guardrails", str(inputs.get("stage", "input")))
+        place = {
+            "translate": Place("translation"),
+            "tool": Place("tools"),
+        }.get(kind, Place("guardrails", str(inputs.get("stage", "input"))))
         self._session.go_to(place)
 
-    def star_run(self, starred: bool) -> None:
-        """Give the chosen run a star, or take it."""
-        summary, history = self._summary(), self._session.history
-        if summary is not None and history is not None:
-            history.star(summary.id, starred)
-            self.refresh()
-
-    def rename_run(self, name: str | None = None) -> None:
-        """Give the chosen run a name of the user's own; asks when none is given."""
-        summary, history = self._summary(), self._session.history
-        if summary is None or history is None:
-            return
-        if name is None:
-            name, accepted = QInputDialog.getText(self, "Rename run", "Name:", text=summary.name or summary.title)
-            if not accepted:
-                return
-        history.rename(summary.id, name.strip())
-        self.refresh()
-
-    def annotate_run(self, note: str | None = None) -> None:
-        """Write a note on the chosen run; asks when none is given."""
-        summary, history = self._summary(), self._session.history
-        if summary is None or history is None:
-            return
-        if note is None:
-            note, accepted = QInputDialog.getMultiLineText(self, "Note on the run", "Note:", summary.note)
-            if not accepted:
-                return
-        history.annotate(summary.id, note)
-        self.refresh()
-
-    def delete_run(self) -> None:
-        """Delete the chosen run from the history."""
-        summary, history = self._summary(), self._session.history
-        if summary is None or history is None:
-            return
-        self._player.stop()
-        history.delete(summary.id)
-        if self._run is not None and self._run.summary.id == summary.id:
+    def _forget(self, run_id: int) -> None:
+        """Show nothing where the run that was shown is gone."""
+        if self._run is not None and self._run.summary.id == run_id:
+            self._player.stop()
             self._run, self._cuts, self._step = None, [], -1
             self._show_run()
-        self.refresh()
+
+    def menu_items(self) -> list[tuple[str, str, Callable[[], object]]]:
+        """Return what can be done with the chosen run: words (empty for a line), icon, and what to call."""
+        summary = self.list.summary()
+        if summary is None or self._run is None:
+            return [("Run requests of a file…", "list", self.run_batch)]
+        items: list[tuple[str, str, Callable[[], object]]] = []
+        if self.branch_button.isEnabled():
+            items.append((f"{_BRANCH}…", "branch", self.branch))
+        if summary.kind in ("translate", "check"):
+            items.append(("Run again with today's prompt", "refresh", self.run_again))
+        items.append(("Run requests of a file…", "list", self.run_batch))
+        if self.open_button.isEnabled():
+            items.append((_OPEN, "open", self.open_inputs))
+        if summary.kind in ("translate", "check"):
+            items += [("", "", self.refresh), (*self.comparing.base_words(self._shown()), self.toggle_base)]
+        items += [
+            ("", "", self.refresh),
+            (
+                "Take the star" if summary.starred else "Star",
+                "star",
+                lambda: self.marks.star(not summary.starred),
+            ),
+            ("Rename…", "edit", self.marks.rename),
+            ("Note…", "message", self.marks.annotate),
+            ("", "", self.refresh),
+            ("Export as JSON…", "export", lambda: self.marks.export("json")),
+            ("Export as Markdown…", "export", lambda: self.marks.export("markdown")),
+            ("Delete", "trash", self.marks.delete),
+        ]
+        return items
 
     def _show_menu(self, place: QPoint) -> None:
-        summary = self._summary()
-        if summary is None:
-            return
         menu = QMenu(self)
-        for words, slot in (
-            ("Open with its inputs", self.open_inputs),
-            ("Rename…", self.rename_run),
-            ("Note…", self.annotate_run),
-            ("Take the star" if summary.starred else "Star", lambda: self.star_run(not summary.starred)),
-            ("Delete", self.delete_run),
-        ):
-            menu.addAction(words).triggered.connect(lambda _checked=False, slot=slot: slot())
-        menu.exec(self.tree.viewport().mapToGlobal(place))
+        for words, picture, slot in self.menu_items():
+            if not words:
+                menu.addSeparator()
+                continue
+            action = menu.addAction(words)
+            set_icon(action, picture)
+            action.triggered.connect(lambda _checked=False, slot=slot: slot())
+        menu.exec(place)
         menu.deleteLater()
 
-    def compare_with(self, run_id: int, number: int) -> None:
-        """Compare the attempt shown with another one, of this run or of another."""
-        history = self._session.history
-        if history is None:
-            return
-        from workbench.engine.translation import replay
+    # Comparing
 
-        other = next((a for a in replay(history.run(run_id).events).attempts if a.number == number), None)
-        if other is not None:
-            self._compared = (run_id, other)
+    def _shown(self) -> Compared | None:
+        """Return what is shown, for a comparison."""
+        run = self._run
+        if run is None:
+            return None
+        if run.summary.kind == "check":
+            return compared_check(run)
+        attempt = self.attempt()
+        return compared_attempt(run, attempt, name_run=True) if attempt is not None else None
+
+    def toggle_base(self) -> None:
+        """Compare whatever is chosen next with what is shown now, or stop doing so."""
+        self.comparing.toggle_base(self._shown())
+        self._show_run()
+
+    def compare_with(self, run_id: int, number: int | None = None) -> None:
+        """Compare what is shown with an attempt of this run or of another, or with another check run."""
+        if self.comparing.choose(run_id, number):
             self._show_run()
             if self._compact:
                 self.tabs.setCurrentWidget(self.compare)
 
     def _show_compare_menu(self) -> None:
-        if self._run is None or self._session.history is None:
+        run, history = self._run, self._session.history
+        if run is None or history is None:
             return
         menu = QMenu(self)
-        for attempt in self._run.summary.attempts:
-            if attempt.number != self._attempt:
-                self._add_compare(menu, self._run.summary, attempt.number, attempt.outcome, f"Attempt {attempt.number}")
-        others = menu.addMenu("Other runs")
-        for summary in self._session.history.runs(kind="translate", limit=15):
-            if summary.id != self._run.summary.id:
-                for attempt in summary.attempts:
-                    title = f"Run {summary.id}, attempt {attempt.number}"
-                    self._add_compare(others, summary, attempt.number, attempt.outcome, title)
-        others.setEnabled(not others.isEmpty())
+        if run.summary.kind == "check":
+            for summary in history.runs(kind="check", limit=16):
+                if summary.id != run.summary.id:
+                    words = f"Run {summary.id}, {word_of(summary.outcome)}, {summary.title}"
+                    self._add_compare(menu, words, summary.id, None)
+        else:
+            self._add_attempts(menu, run.summary, own=True)
+            others = menu.addMenu("Other runs")
+            for summary in history.runs(kind="translate", limit=15):
+                if summary.id != run.summary.id:
+                    self._add_attempts(others, summary, own=False)
+            others.setEnabled(not others.isEmpty())
+        menu.addSeparator()
+        words, picture = self.comparing.base_words(self._shown())
+        action = menu.addAction(words)
+        set_icon(action, picture)
+        action.triggered.connect(lambda _checked=False: self.toggle_base())
         menu.exec(self.compare_button.mapToGlobal(QPoint(0, self.compare_button.height())))
         menu.deleteLater()
 
-    def _add_compare(self, menu: QMenu, summary: RunSummary, number: int, outcome: str, title: str) -> None:
-        action = menu.addAction(f"{title}, {word_of(outcome)}")
-        run_id = summary.id
+    def _add_attempts(self, menu: QMenu, summary: RunSummary, *, own: bool) -> None:
+        for attempt in summary.attempts:
+            if not own or attempt.number != self._attempt:
+                title = f"Attempt {attempt.number}" if own else f"Run {summary.id}, attempt {attempt.number}"
+                self._add_compare(menu, f"{title}, {word_of(attempt.outcome)}", summary.id, attempt.number)
+
+    def _add_compare(self, menu: QMenu, words: str, run_id: int, number: int | None) -> None:
+        action = menu.addAction(words)
         action.triggered.connect(lambda _checked=False: self.compare_with(run_id, number))
 
     def _on_reveal(self, place: Place) -> None:
@@ -805,7 +812,12 @@ class HistoryPane(QWidget):
             self.select(int(place.name))
 
 
-_STEP_WORDS = {"check_request": "asked", "check_result": "answered", "error": "failed", "run_failed": "failed"}
+_STEP_WORDS = {
+    "check_request": "asked",
+    "check_result": "answered",
+    "error": "failed",
+    "run_failed": "failed",
+}
 
 
 def _cuts_of(run: Run) -> list[int]:
@@ -813,13 +825,3 @@ def _cuts_of(run: Run) -> list[int]:
     if run.summary.kind == "translate":
         return step_cuts(run.events)
     return list(range(1, len(run.events) + 1))
-
-
-def _result_of(events: tuple[Any, ...]) -> GuardrailResult | None:
-    """Return the guardrail result among events, `None` before the answer came."""
-    from workbench.engine.guardrails import GuardrailResult
-
-    for event in reversed(events):
-        if event.kind == "check_result":
-            return GuardrailResult.from_json(event.data)
-    return None

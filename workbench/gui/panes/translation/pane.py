@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QCheckBox,
     QComboBox,
-    QFormLayout,
-    QHBoxLayout,
     QHeaderView,
-    QLineEdit,
     QPushButton,
-    QScrollArea,
-    QSpinBox,
     QSplitter,
     QTableView,
     QTabWidget,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -36,10 +32,12 @@ from workbench.gui.models.attempts import (
     outcome_words,
     turns_of,
 )
-from workbench.gui.models.inputs import inputs_channel
 from workbench.gui.models.expectations import describe_chat
 from workbench.gui.models.figures import counted, format_duration, format_tokens
+from workbench.gui.models.inputs import inputs_channel
 from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.panes.translation.form import TranslationForm
+from workbench.gui.panes.translation.prompts import PromptsView
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
@@ -135,11 +133,20 @@ class TranslationPane(QWidget):
         self.translate_button = QPushButton("Translate")
         set_icon(self.translate_button, "translate")
         self.translate_button.setToolTip("Turn the request into JSON (Ctrl+Return)")
-        self.stop_button = QPushButton("Stop")
+        self.stop_button = QToolButton()
         set_icon(self.stop_button, "stop")
+        self.stop_button.setToolTip("Stop the translation and close its connection")
+        self.stop_button.setAccessibleName("Stop")
+        self.batch_button = QToolButton()
+        set_icon(self.batch_button, "list")
+        self.batch_button.setToolTip("Run the requests of a file, or those of the history again")
+        self.batch_button.setAccessibleName("Run many requests")
         strip.row.addWidget(self.translate_button)
         strip.row.addWidget(self.stop_button)
-        self.request = TextInput("Request", "What shall become JSON? For example: a table for two on 3 May", 5)
+        strip.row.addWidget(self.batch_button)
+        self.request = TextInput(
+            "Request", "What shall become JSON? For example: a table for two on 3 May", 5
+        )
         holder = QWidget()
         inner = QVBoxLayout(holder)
         inner.setContentsMargins(12, 8, 12, 8)
@@ -188,6 +195,7 @@ class TranslationPane(QWidget):
         self.conversation = ConversationView()
         self.diagnostics = DiagnosticList()
         self.changes = DiffView()
+        self.prompts = PromptsView(self._session)
         self.settings_form = TranslationForm(self._session)
         for widget, title in (
             (self.reply, "Reply"),
@@ -195,6 +203,7 @@ class TranslationPane(QWidget):
             (self.conversation, "Messages"),
             (self.diagnostics, "Diagnostics"),
             (self.changes, "Repair"),
+            (self.prompts, "Prompts"),
             (self.settings_form, "Settings"),
         ):
             self.tabs.addTab(widget, title)
@@ -213,7 +222,9 @@ class TranslationPane(QWidget):
         inputs_channel(session).opened.connect(self._on_inputs)
         self.translate_button.clicked.connect(self.translate)
         self.stop_button.clicked.connect(lambda: session.stop("translate"))
+        self.batch_button.clicked.connect(self.run_batch)
         self.request.edited.connect(self._show_buttons)
+        self.request.edited.connect(self._tell_prompts)
         self.saved.activated.connect(self._take_saved)
         self.attempts.selectionModel().currentRowChanged.connect(self._row_changed)
         self.attempts.activated.connect(lambda _index: self.tabs.setCurrentWidget(self.reply))
@@ -238,6 +249,17 @@ class TranslationPane(QWidget):
         if text.strip() and "translate" not in self._session.running():
             self._remember(text)
             self._session.translate(text)
+
+    def run_batch(self) -> None:
+        """Open the window in which many requests are run."""
+        from workbench.gui.dialogs.request_batch import RequestBatchDialog
+
+        dialog = RequestBatchDialog(self._session, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
+
+    def _tell_prompts(self) -> None:
+        self.prompts.show_for(self.request.text(), self.current_attempt())
 
     def _remember(self, text: str) -> None:
         if text in self._requests:
@@ -320,7 +342,9 @@ class TranslationPane(QWidget):
             self._say_model(str(error))
             return
         if settings is None:
-            self._say_model("No chat model. Set one up under Models, or use the recorded replies of a sample.")
+            self._say_model(
+                "No chat model. Set one up under Models, or use the recorded replies of a sample."
+            )
             return
         self._say_model(model_title(settings))
         describe_chat(self._session, settings, self._say_model)
@@ -350,8 +374,12 @@ class TranslationPane(QWidget):
 
     def _show_live(self) -> None:
         if self._fold is not None:
+            began = time.perf_counter()
             self._record = self._fold.record()
             self._show_record()
+            # A long reply is read less often, so that showing it never takes the window's whole time.
+            spent = (time.perf_counter() - began) * 1000
+            self._refresh.setInterval(int(max(REFRESH_MS, min(1000, 4 * spent))))
 
     def _on_finished(self, kind: str, result: Any) -> None:
         if kind != "translate":
@@ -386,7 +414,9 @@ class TranslationPane(QWidget):
             return
         repairs = max(0, len(record.attempts) - 1)
         usage = record.usage
-        tokens = format_tokens(usage.input_tokens, usage.output_tokens) if usage is not None else "tokens unknown"
+        tokens = (
+            format_tokens(usage.input_tokens, usage.output_tokens) if usage is not None else "tokens unknown"
+        )
         spent = f"{format_duration(record.elapsed * 1000)}, {tokens}"
         recorded = "Recorded reply, no model ran. " if any(a.recorded for a in record.attempts) else ""
         if record.outcome == "ok":
@@ -394,7 +424,9 @@ class TranslationPane(QWidget):
             self.banner.show_words("passed", f"Valid{after}.", f"{recorded}{VALID_IS_NOT_RIGHT} {spent}.")
         else:
             kind = "rejected" if status_of(record.outcome) == "rejected" else "error"
-            self.banner.show_words(kind, f"Not translated: {word_of(record.outcome)}.", f"{recorded}{_why(record)}")
+            self.banner.show_words(
+                kind, f"Not translated: {word_of(record.outcome)}.", f"{recorded}{_why(record)}"
+            )
 
     # What is shown
 
@@ -415,8 +447,10 @@ class TranslationPane(QWidget):
         self.model.set_attempts(attempts)
         if self._record is None:
             self.banner.show_words("none", "Nothing translated yet.", "")
-        if attempts and (self._follow or self.attempts.currentIndex().row() < 0) and (
-            len(attempts) != before or self.attempts.currentIndex().row() < 0
+        if (
+            attempts
+            and (self._follow or self.attempts.currentIndex().row() < 0)
+            and (len(attempts) != before or self.attempts.currentIndex().row() < 0)
         ):
             self.attempts.selectionModel().currentRowChanged.disconnect(self._row_changed)
             self.attempts.selectRow(len(attempts) - 1)
@@ -440,18 +474,37 @@ class TranslationPane(QWidget):
         self.tabs.setTabText(index, f"Diagnostics {errors}" if errors else "Diagnostics")
         self._show_value(attempt)
         self._show_changes(attempt)
+        self._tell_prompts()
 
     def _show_value(self, attempt: Attempt | None) -> None:
         if attempt is None:
             self.value.show_nothing("No value yet.")
         elif attempt.has_value:
-            stripped = f", stripped null at {', '.join(attempt.removed_nulls)}" if attempt.removed_nulls else ""
+            stripped = (
+                f", stripped null at {', '.join(attempt.removed_nulls)}" if attempt.removed_nulls else ""
+            )
             recorded = "recorded, " if attempt.recorded else ""
             self.value.show_value(attempt.value, f"{recorded}{outcome_words(attempt)}{stripped}")
+        elif attempt.outcome == "running":
+            self._show_arriving(attempt)
         elif attempt.partial is not None:
             self.value.show_value(attempt.partial, "cut off; only what arrived")
         else:
             self.value.show_nothing(f"No value: {outcome_words(attempt)}.")
+
+    def _show_arriving(self, attempt: Attempt) -> None:
+        """Show what of the JSON has arrived so far."""
+        from workbench.engine.translation.partial import preview_reply
+
+        found = preview_reply(attempt.reply) if attempt.reply else None
+        if found is None:
+            self.value.show_nothing(
+                "The reply is arriving; no JSON yet." if attempt.reply else "Waiting for the model."
+            )
+        else:
+            self.value.show_value(
+                found[0], "complete, being checked" if found[1] else "arriving; only what is there so far"
+            )
 
     def _show_changes(self, attempt: Attempt | None) -> None:
         record = self._record
@@ -498,7 +551,11 @@ class TranslationPane(QWidget):
 
 def _why(record: TranslationRecord) -> str:
     """Return the first error of the last attempt, and how many more there are."""
-    errors = [each for each in record.attempts[-1].diagnostics if each.severity == "error"] if record.attempts else []
+    errors = (
+        [each for each in record.attempts[-1].diagnostics if each.severity == "error"]
+        if record.attempts
+        else []
+    )
     if not errors:
         return record.message.splitlines()[0] if record.message else ""
     more = f" And {counted(len(errors) - 1, 'more error')}." if len(errors) > 1 else ""
@@ -518,106 +575,3 @@ def known_requests(history: Any, root: Any) -> list[str]:
 
         found += [request for request in recorded_requests(root) if request not in found]
     return found
-
-
-class TranslationForm(QScrollArea):
-    """The `[translation]` settings of the project; every change is undoable."""
-
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._loading = False
-        self.setWidgetResizable(True)
-        body = QWidget()
-        form = QFormLayout(body)
-        form.setContentsMargins(12, 12, 12, 12)
-        form.setSpacing(8)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        self.type_name = QLineEdit()
-        self.type_name.editingFinished.connect(lambda: self._put("type_name", self.type_name.text().strip()))
-        form.addRow("Type name", self.type_name)
-        line = QHBoxLayout()
-        self.attempt_repair = QCheckBox("repair, at most")
-        self.max_repairs = QSpinBox()
-        self.max_repairs.setRange(0, 20)
-        self.max_repairs.setAccessibleName("Repairs at most")
-        line.addWidget(self.attempt_repair)
-        line.addWidget(self.max_repairs)
-        line.addWidget(TokenLabel("times after the first attempt", "second", size="second"), 1)
-        form.addRow("Repairs", line)
-        self.attempt_repair.toggled.connect(lambda on: self._put("attempt_repair", on))
-        self.max_repairs.valueChanged.connect(lambda value: self._put("max_repairs", value))
-        self.strip_nulls = self._choice(
-            form, "Strip nulls", "strip_nulls",
-            {"off": "off", "all": "every null", "schema": "where the schema forbids them"},
-        )  # fmt: skip
-        self.mode = self._choice(
-            form, "Ask for", "mode",
-            {"prompt": "JSON by the prompt alone", "json": "JSON mode", "schema": "JSON held to the schema", "tool": "a tool call"},
-        )  # fmt: skip
-        self.profile = self._choice(
-            form, "Find JSON", "profile",
-            {"smart": "smart", "compat": "as TypeChat does", "strict": "strict: two candidates are a fault"},
-        )  # fmt: skip
-        self.history = self._choice(
-            form, "Repair sees", "history", {"last": "the last reply", "all": "all replies so far"}
-        )
-        self.request_prompt = self._prompt(form, "Request prompt", "request_prompt", "{type_name}, {schema}, {request}")
-        self.repair_prompt = self._prompt(form, "Repair prompt", "repair_prompt", "{error}, {type_name}, {schema}")
-        self.setWidget(body)
-
-    def _choice(self, form: QFormLayout, label: str, key: str, choices: dict[str, str]) -> QComboBox:
-        box = QComboBox()
-        box.setAccessibleName(label)
-        for value, words in choices.items():
-            box.addItem(words, value)
-        box.currentIndexChanged.connect(lambda _index: self._put(key, box.currentData()))
-        form.addRow(label, box)
-        return box
-
-    def _prompt(self, form: QFormLayout, label: str, key: str, tokens: str) -> TextInput:
-        field = TextInput(label, f"Empty takes the built-in prompt. Filled in: {tokens}", 4)
-        field.left.connect(lambda: self._put(key, field.text() or None))
-        form.addRow(label, field)
-        return field
-
-    def reload(self) -> None:
-        """Show the project's settings."""
-        settings = self._session.snapshot().translation
-        self._loading = True
-        try:
-            if self.type_name.text() != settings.type_name:
-                self.type_name.setText(settings.type_name)
-            self.attempt_repair.setChecked(settings.attempt_repair)
-            self.max_repairs.setValue(settings.max_repairs)
-            self.max_repairs.setEnabled(settings.attempt_repair)
-            for box, value in (
-                (self.strip_nulls, settings.strip_nulls),
-                (self.mode, settings.mode),
-                (self.profile, settings.profile),
-                (self.history, settings.history),
-            ):
-                box.setCurrentIndex(max(0, box.findData(value)))
-            self.request_prompt.set_text(settings.request_prompt or "")
-            self.repair_prompt.set_text(settings.repair_prompt or "")
-        finally:
-            self._loading = False
-
-    def _put(self, key: str, value: object) -> None:
-        settings = self._session.snapshot().translation
-        before = getattr(settings, key)
-        if self._loading or self._session.project is None or before == value or not _sound(key, value):
-            return
-        self._session.apply(
-            "translation",
-            f"Translation: {key.replace('_', ' ')}",
-            lambda project: project.set_translation(key, value),
-            lambda project: project.set_translation(key, before),
-            merge=f"translation/{key}",
-        )
-
-
-def _sound(key: str, value: object) -> bool:
-    """A type without a name cannot be asked for; everything else that the form gives is sound."""
-    return key != "type_name" or bool(value)
-

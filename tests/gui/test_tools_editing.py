@@ -1,0 +1,234 @@
+"""Tools are written in the pane, undone, and used by the chat model with every call shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.gui.benches import WAIT_MS, ScriptedModel, open_session, use_model
+from workbench.engine.language_models import Completion, Message, ToolCall, Usage
+from workbench.engine.tools.definitions import Simulation, ToolDefinition
+from workbench.gui.panes.tools import ToolsPane
+from workbench.gui.shell.session import Session
+
+LOOKUP = ToolDefinition(
+    "lookup", "Finds an order.", '{"type": "object"}', Simulation(json='{"state": "sent"}')
+)
+
+
+@pytest.fixture
+def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
+    yield from open_session(qtbot, tmp_path)
+
+
+@pytest.fixture
+def pane(qtbot: QtBot, session: Session) -> ToolsPane:
+    pane = ToolsPane(session)
+    qtbot.addWidget(pane)
+    pane.resize(900, 600)
+    pane.show()
+    return pane
+
+
+def tools(session: Session) -> tuple[ToolDefinition, ...]:
+    return session.snapshot().tools
+
+
+def toml(session: Session) -> str:
+    """Return the settings file as it would be saved."""
+    session.save()
+    root = session.snapshot().root
+    assert root is not None
+    return (root / "workbench.toml").read_text(encoding="utf-8")
+
+
+def test_a_tool_is_added_described_and_saved(session: Session, pane: ToolsPane) -> None:
+    before = toml(session)
+    pane.add_button.click()
+    pane.form.name.setText("lookup")
+    pane.form.name.editingFinished.emit()
+    pane.form.description.set_text("Finds an order.")
+    pane.form.parameters.set_text('{"type": "object", "required": ["order"]}')
+    pane.form.commit()
+    assert [item.name for item in tools(session)] == ["lookup"]
+    assert tools(session)[0].description == "Finds an order."
+    assert "required" in tools(session)[0].parameters
+    assert "[[tools]]" in toml(session)
+    while session.undo_stack.canUndo():
+        session.undo_stack.undo()
+    assert tools(session) == ()
+    assert toml(session) == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        pytest.param("text", "sent yesterday", Simulation(text="sent yesterday", delay_ms=20), id="text"),
+        pytest.param("json", '{"a": 1}', Simulation(json='{"a": 1}', delay_ms=20), id="json"),
+        pytest.param("error", "closed", Simulation(error="closed", delay_ms=20), id="error"),
+        pytest.param(
+            "contents",
+            '[{"type": "text", "text": "x"}]',
+            Simulation(contents=({"type": "text", "text": "x"},), delay_ms=20),
+            id="contents",
+        ),
+    ],
+)
+def test_what_a_tool_answers_is_written_into_the_project(
+    session: Session, pane: ToolsPane, kind: str, text: str, expected: Simulation
+) -> None:
+    pane.add_tool(LOOKUP)
+    form = pane.form
+    form.kind.setCurrentIndex(form.kind.findData(kind))
+    form.answer.set_text(text)
+    form.delay.setValue(20)
+    form.commit()
+    assert tools(session)[0].simulate == expected
+    assert form.problem.text() == ""
+
+
+def test_a_tool_can_be_left_without_an_answer(session: Session, pane: ToolsPane) -> None:
+    pane.add_tool(LOOKUP)
+    pane.form.kind.setCurrentIndex(0)
+    pane.form.kind.activated.emit(0)
+    assert tools(session)[0].simulate is None
+    assert not pane.run_button.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        pytest.param("json", '{"a": ', "JSON", id="broken json"),
+        pytest.param("contents", "[]", "empty", id="no contents"),
+        pytest.param("contents", '{"type": "text"}', "list", id="contents that are no list"),
+        pytest.param("contents", '[{"type": "sound"}]', "image", id="unknown content"),
+    ],
+)
+def test_an_answer_that_cannot_be_given_is_said(pane: ToolsPane, kind: str, text: str, words: str) -> None:
+    pane.add_tool(LOOKUP)
+    pane.form.kind.setCurrentIndex(pane.form.kind.findData(kind))
+    pane.form.answer.set_text(text)
+    pane.form.commit()
+    assert words in pane.form.problem.text()
+    assert pane.form.problem.isVisibleTo(pane.form)
+
+
+def test_a_schema_that_is_none_is_marked_in_the_editor(pane: ToolsPane) -> None:
+    pane.add_tool(LOOKUP)
+    pane.form.parameters.set_text('{"type": "objekt"}')
+    pane.form.commit()
+    assert "Arguments:" in pane.form.problem.text()
+    assert "objekt" in pane.form.problem.text()
+
+
+@pytest.mark.parametrize(("name", "words"), [("", "needs a name"), ("lookup", "already")])
+def test_a_name_that_is_missing_or_taken_is_not_written(
+    session: Session, pane: ToolsPane, name: str, words: str
+) -> None:
+    pane.add_tool(LOOKUP)
+    pane.duplicate_button.click()
+    assert [tool.name for tool in tools(session)] == ["lookup", "lookup_1"]
+    pane.form.name.setText(name)
+    pane.form.name.editingFinished.emit()
+    assert words in pane.form.problem.text()
+    assert [tool.name for tool in tools(session)] == ["lookup", "lookup_1"]
+
+
+def test_removing_a_tool_can_be_undone(session: Session, pane: ToolsPane) -> None:
+    pane.add_tool(LOOKUP)
+    pane.remove_button.click()
+    assert tools(session) == ()
+    session.undo_stack.undo()
+    assert tools(session) == (LOOKUP,)
+    assert pane.current() == LOOKUP
+
+
+def test_a_try_shows_apart_what_the_model_does_not_get(qtbot: QtBot, pane: ToolsPane) -> None:
+    pane.add_tool(LOOKUP)
+    pane.tabs.setCurrentIndex(0)
+    pane.run_button.click()
+    qtbot.waitUntil(lambda: pane.mark.status() == "passed", timeout=WAIT_MS)
+    assert json.loads(pane.kept.code()) == {"result": {"state": "sent"}}
+    assert pane.kept_box.isVisible()
+
+
+class Caller(ScriptedModel):
+    """Calls `lookup` and then a tool that there is not, then answers."""
+
+    async def complete(self, messages: Sequence[Message], **options: Any) -> Completion:
+        if len(self.asked) < 2:
+            name = ("lookup", "nowhere")[len(self.asked)]
+            self.asked.append(list(messages))
+            return Completion("", "tool_calls", usage=Usage(5, 1), tool_calls=(ToolCall(name, name, "{}"),))
+        return await super().complete(messages, **options)
+
+
+@pytest.fixture
+def talking(session: Session, pane: ToolsPane) -> ToolsPane:
+    pane.add_tool(LOOKUP)
+    pane.tabs.setCurrentWidget(pane.talk)
+    pane.talk.message.set_text("Where is it?")
+    return pane
+
+
+def test_the_model_answers_with_the_tools_and_every_call_is_shown(
+    qtbot: QtBot, session: Session, talking: ToolsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Caller(["", "", "It was sent."])
+    use_model(monkeypatch, model)
+    talking.talk.with_prompt.setChecked(False)
+    with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
+        talking.talk.run_button.click()
+    turns = talking.talk.conversation.turns()
+    assert [turn.role for turn in turns] == [
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert turns[-1].text == "It was sent."
+    assert [turn.role for turn in turns if "not sent to the model" in turn.caption] == ["tool"]
+    assert "nowhere" in turns[5].text
+    assert talking.talk.banner.headline() == "Answered."
+    assert "2 tool calls" in talking.talk.banner.detail()
+    assert "1 call gave an error" in talking.talk.banner.detail()
+    assert session.history.run(1).summary.kind == "tool"  # type: ignore[union-attr]
+
+
+def test_the_project_s_prompt_goes_first_unless_it_is_left_out(
+    qtbot: QtBot, session: Session, talking: ToolsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel(["Hello."])
+    use_model(monkeypatch, model)
+    with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
+        talking.talk.run()
+    assert len(model.asked[0]) == len(session.snapshot().messages) + 1
+    assert model.asked[0][-1].text() == "Where is it?"
+
+
+def test_stop_ends_the_call_of_the_model(
+    qtbot: QtBot, session: Session, talking: ToolsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel(["Half an answer that goes on"], hold=True)
+    use_model(monkeypatch, model)
+    talking.talk.run()
+    turns = talking.talk.conversation.turns
+    qtbot.waitUntil(lambda: any("Half" in turn.text for turn in turns()), timeout=WAIT_MS)
+    assert turns()[-1].caption == "arriving"
+    talking.talk.stop_button.click()
+    qtbot.waitUntil(lambda: model.cancelled, timeout=WAIT_MS)
+    assert talking.talk.banner.headline() == "Stopped by you."
+
+
+def test_a_project_without_tools_has_nothing_to_run(session: Session, pane: ToolsPane) -> None:
+    pane.talk.message.set_text("Hello")
+    assert not pane.talk.run_button.isEnabled()
+    assert not pane.form.isEnabled()

@@ -1,0 +1,174 @@
+"""Asks what shall differ when a translation goes on from an attempt of a stored run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.gui.models.figures import counted
+from workbench.gui.models.runs import word_of
+from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.theme import set_icon, set_role
+from workbench.gui.widgets.diagnostic_list import DiagnosticList
+from workbench.gui.widgets.labels import Banner, SectionHead, TokenLabel, column
+from workbench.gui.widgets.text_input import TextInput
+
+if TYPE_CHECKING:
+    from workbench.engine.history import Run
+    from workbench.engine.translation import Attempt
+    from workbench.engine.translation.preview import PromptPreview
+
+PAUSE_MS = 250
+
+
+class BranchDialog(QDialog):
+    """The reply, the repair prompt and the model of the attempt, each to be edited; today's schema judges at once.
+
+    The repair prompt follows the reply for as long as nobody has edited it.
+    """
+
+    def __init__(self, session: Session, run: Run, attempt: Attempt, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._run, self._attempt = session, run, attempt
+        self._written = ""
+        self.preview: PromptPreview | None = None
+        self.setWindowTitle(f"Repair again from run {run.summary.id}, attempt {attempt.number}")
+        self.resize(860, 620)
+        self._build()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self._judge)
+        self.reply.set_text(attempt.reply)
+        self.reply.document().clearUndoRedoStacks()
+        self.reply.edited.connect(self._pause.start)
+        self.prompt.edited.connect(self._show_buttons)
+        self._show_buttons()
+        self._judge()
+
+    def _build(self) -> None:
+        words = (
+            "A new run begins with this conversation and is stored below the old one, which stays as it is."
+        )
+        self.reply = TextInput("Reply to go on from", "", 12)
+        self.diagnostics = DiagnosticList("By today's output schema")
+        self.verdict = Banner()
+        self.prompt = TextInput("Repair prompt", "", 12)
+        self.prompt_head = SectionHead("Repair prompt")
+        self.again = QPushButton("Write it again")
+        set_icon(self.again, "refresh")
+        self.again.setToolTip("Drop what was edited here and take the prompt that today's project writes")
+        self.again.clicked.connect(self._write_again)
+        self.prompt_head.add(self.again)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(column(self.prompt_head, self.prompt), "Repair prompt")
+        self.tabs.addTab(
+            column(SectionHead("Reply of the model, as if it had come like this"), self.reply), "Reply"
+        )
+        self.tabs.addTab(self.diagnostics, "Diagnostics")
+        self.model = QComboBox()
+        self.model.setAccessibleName("Model that answers")
+        models = self._session.snapshot().models
+        self.model.addItem("the model in use", None)
+        for name in self._session.chat_models():
+            self.model.addItem(f"{name}: {model_title(models[name])}", name)
+        row = QHBoxLayout()
+        row.addWidget(TokenLabel("Ask", "second"))
+        row.addWidget(self.model, 1)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.start = QPushButton("Go on from here")
+        set_role(self.start, "main")
+        set_icon(self.start, "branch", "on_accent")
+        self.buttons.addButton(self.start, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 12)
+        layout.setSpacing(10)
+        layout.addWidget(TokenLabel(words, "second", wrap=True))
+        layout.addWidget(self.verdict)
+        layout.addWidget(self.tabs, 1)
+        layout.addLayout(row)
+        layout.addWidget(self.buttons)
+
+    # What the reply is worth today
+
+    def _judge(self) -> None:
+        from workbench.engine.workflows import preview_translation
+
+        snapshot, reply = self._session.snapshot(), self.reply.text()
+        request = str(self._run.inputs.get("request", ""))
+        self._session.jobs.run_async(
+            lambda: preview_translation(snapshot, request, attempt=self._attempt, reply=reply),
+            self._judged,
+            self._not_judged,
+            key="branch-preview",
+        )
+
+    def _judged(self, preview: PromptPreview) -> None:
+        self.preview = preview
+        judged = preview.judged
+        diagnostics = judged.diagnostics if judged is not None else ()
+        errors = sum(1 for each in diagnostics if each.severity == "error")
+        self.diagnostics.show_diagnostics(diagnostics)
+        self.tabs.setTabText(2, f"Diagnostics {errors}" if errors else "Diagnostics")
+        untouched = self.prompt.text() == self._written
+        self._written = preview.prompt
+        if untouched:
+            self.prompt.set_text(preview.prompt)
+        if judged is not None and judged.outcome == "ok":
+            self.verdict.show_words(
+                "passed", "This reply is valid today.", "No model is asked; the run ends with its value."
+            )
+        else:
+            outcome = word_of(judged.outcome) if judged is not None else "not judged"
+            found = f"{outcome}, {counted(errors, 'error')}"
+            self.verdict.show_words(
+                "rejected", f"Today: {found}.", "The repair prompt below is sent to the model."
+            )
+        self._show_buttons()
+
+    def _not_judged(self, error: BaseException) -> None:
+        self.preview = None
+        self.verdict.show_words("error", "This project cannot go on from here.", str(error))
+        self._show_buttons()
+
+    def _write_again(self) -> None:
+        self.prompt.set_text(self._written)
+
+    def _show_buttons(self) -> None:
+        edited = self.prompt.text() != self._written
+        self.again.setEnabled(edited)
+        self.prompt_head.note.set_text("edited here" if edited else "as today's project writes it")
+        valid = (
+            self.preview is not None
+            and self.preview.judged is not None
+            and self.preview.judged.outcome == "ok"
+        )
+        self.start.setEnabled(self.preview is not None and (valid or bool(self.prompt.text().strip())))
+
+    def done(self, result: int) -> None:
+        self._pause.stop()
+        self._session.jobs.cancel("branch-preview")
+        super().done(result)
+
+    def changes(self) -> dict[str, str | None]:
+        """Return what differs from going on unchanged, as `Session.branch` takes it."""
+        reply, prompt = self.reply.text(), self.prompt.text()
+        return {
+            "reply": reply if reply != self._attempt.reply else None,
+            "repair_prompt": prompt if prompt != self._written and prompt.strip() else None,
+            "model_name": self.model.currentData(),
+        }

@@ -1,0 +1,134 @@
+"""Many requests that are run one after the other, and what became of each beside its last stored run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from workbench.gui.models.figures import format_duration
+from workbench.gui.models.roots import ROOT
+from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.widgets.diff_view import changes_in_words
+
+if TYPE_CHECKING:
+    from workbench.engine.history import HistoryStore, Run
+
+NUMBER, REQUEST, RESULT, CHANGE, TIME = range(5)
+_HEADS = ("", "Request", "Result", "Against the last run", "Time")
+
+
+@dataclass(slots=True)
+class BatchRow:
+    """One request. `before` is the stored run that it is compared with, `run_id` the run that was made of it."""
+
+    request: str
+    outcome: str = ""
+    repairs: int = 0
+    change: str = ""
+    changed: bool = False
+    elapsed_ms: float | None = None
+    before: int | None = None
+    run_id: int | None = None
+    message: str = ""
+
+    def words(self) -> str:
+        """Return the result in words."""
+        if not self.outcome:
+            return "waiting"
+        if self.outcome == "ok" and self.repairs:
+            return f"valid, {self.repairs} repair{'s' if self.repairs > 1 else ''}"
+        return word_of(self.outcome)
+
+
+class BatchModel(QAbstractTableModel):
+    """One row per request."""
+
+    StatusRole = Qt.ItemDataRole.UserRole + 3
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[BatchRow] = []
+
+    def set_requests(self, requests: Sequence[str]) -> None:
+        """Show `requests`, none of them run."""
+        self.beginResetModel()
+        self.rows = [BatchRow(request) for request in requests]
+        self.endResetModel()
+
+    def update_row(self, row: int, **values: Any) -> None:
+        """Change what is known of a row."""
+        for name, value in values.items():
+            setattr(self.rows[row], name, value)
+        self.dataChanged.emit(self.index(row, 0), self.index(row, TIME))
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
+        return len(_HEADS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return _HEADS[section]
+        return None
+
+    def data(
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if not index.isValid():
+            return None
+        row = self.rows[index.row()]
+        if role == self.StatusRole:
+            return status_of(row.outcome) if row.outcome else "idle"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row.message or row.request
+        if role == Qt.ItemDataRole.DisplayRole:
+            return {
+                NUMBER: str(index.row() + 1),
+                REQUEST: " ".join(row.request.split()),
+                RESULT: row.words(),
+                CHANGE: row.change,
+                TIME: format_duration(row.elapsed_ms) if row.elapsed_ms is not None else "",
+            }[index.column()]
+        return None
+
+
+def last_run_of(history: HistoryStore, request: str) -> Run | None:
+    """Return the newest stored translation of exactly this request that gave a value, `None` where there is none."""
+    for outcome in ("ok", None):
+        for summary in history.runs(search=request[:400], kind="translate", outcome=outcome, limit=20):
+            run = history.run(summary.id)
+            if run.inputs.get("request") == request and summary.outcome != "running":
+                return run
+    return None
+
+
+def change_words(before: Run | None, outcome: str, value: Any) -> tuple[str, bool]:
+    """Return in words how a result differs from that of a stored run, and whether it does."""
+    from workbench.engine.translation import pointer_diff, replay
+
+    if before is None:
+        return "first run of this request", False
+    record = replay(before.events)
+    against = f"run {before.summary.id}"
+    if record.outcome != outcome:
+        return f"{word_of(record.outcome)} in {against}", True
+    changes = pointer_diff(record.value, value)
+    if not changes:
+        return f"same value as {against}", False
+    return f"{changes_in_words(changes)} against {against}", True
+
+
+def stored_requests(history: HistoryStore, limit: int = 200) -> list[str]:
+    """Return the requests of the newest stored translations, each once, newest first."""
+    found: dict[str, None] = {}
+    for summary in history.runs(kind="translate", limit=limit):
+        request = history.run(summary.id).inputs.get("request")
+        if isinstance(request, str) and request.strip():
+            found.setdefault(request)
+    return list(found)

@@ -1,0 +1,164 @@
+"""The output guardrail at work: how often it may ask again, with which words, and what came of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSpinBox, QWidget
+
+from workbench.gui.models.checks_loop import Loop, LoopOutcome, LoopStep, loop_messages, run_loop
+from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.theme import set_icon
+from workbench.gui.widgets.guard_steps import GuardSteps
+from workbench.gui.widgets.labels import TokenLabel
+
+if TYPE_CHECKING:
+    from workbench.engine.guardrails import GuardrailResult
+
+KIND = "guard"
+
+
+class GuardLoop(QWidget):
+    """Controls of the reprompt, and the run. `steps` is a widget of its own, for the list of rows.
+
+    `shown` tells the result of a validation whose checks shall be shown in the rows.
+    """
+
+    shown = Signal(object)
+    response_wanted = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._found: list[LoopStep] = []
+        self.steps = GuardSteps()
+        self.steps.setVisible(False)
+        self.reprompt = QLineEdit()
+        self.reprompt.setAccessibleName("Reprompt")
+        self.reprompt.setPlaceholderText("no reprompt: a rejection is final")
+        self.reprompt.setToolTip("What the chat model is told when its response was rejected")
+        self.most = QSpinBox()
+        self.most.setRange(0, 20)
+        self.most.setAccessibleName("max_retries")
+        self.most.setToolTip(
+            "max_retries counts validations: 2 means one validation, one reprompt and a second validation;\n"
+            "0 and 1 mean one validation and no reprompt."
+        )
+        self.run_button = QPushButton("Guard")
+        set_icon(self.run_button, "shield")
+        self.run_button.setToolTip(
+            "Validate, reprompt the chat model and validate again, until a response passes;\n"
+            "with no response above, the chat model is asked for one first"
+        )
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 2, 8, 6)
+        row.setSpacing(8)
+        row.addWidget(TokenLabel("Reprompt", "second", size="second"))
+        row.addWidget(self.reprompt, 1)
+        row.addWidget(TokenLabel("max_retries", "second", size="second"))
+        row.addWidget(self.most)
+        row.addWidget(self.run_button)
+        self.run_button.clicked.connect(self.response_wanted)
+        self.reprompt.editingFinished.connect(self._reprompt_edited)
+        self.most.valueChanged.connect(self._most_changed)
+        self.steps.chosen.connect(self._step_chosen)
+        session.run_failed.connect(self._on_failed)
+
+    # The settings
+
+    def refresh(self) -> None:
+        """Show the settings of the project."""
+        settings = self._session.snapshot().output_guardrail
+        if not self.reprompt.hasFocus():
+            self.reprompt.setText(settings.reprompt or "")
+            self.reprompt.setCursorPosition(0)
+        blocked = self.most.blockSignals(True)
+        self.most.setValue(settings.max_retries)
+        self.most.blockSignals(blocked)
+
+    def clear(self) -> None:
+        """Take the steps away: they belong to another project."""
+        self._found = []
+        self.steps.begin(1)
+        self.steps.setVisible(False)
+
+    def _reprompt_edited(self) -> None:
+        before, after = (
+            self._session.snapshot().output_guardrail.reprompt,
+            self.reprompt.text().strip() or None,
+        )
+        self._set("reprompt", before, after, "Reprompt")
+
+    def _most_changed(self, value: int) -> None:
+        self._set("max_retries", self._session.snapshot().output_guardrail.max_retries, value, "max_retries")
+
+    def _set(self, key: str, before: object, after: object, words: str) -> None:
+        if before != after and self._session.project is not None:
+            self._session.apply(
+                "guardrails",
+                words,
+                lambda project: project.set_guardrail("output", key, after),
+                lambda project: project.set_guardrail("output", key, before),
+                merge=f"guardrail/output/{key}",
+            )
+
+    # Running
+
+    def run(self, response: str, user_message: str | None) -> None:
+        """Guard a response; a blank one is first asked of the chat model."""
+        session = self._session
+        if session.project is None or KIND in session.running():
+            return
+        self._reprompt_edited()
+        snapshot = session.snapshot()
+        if not snapshot.output_guardrail.checks:
+            return
+        loop = Loop(
+            snapshot,
+            response,
+            user_message or None,
+            loop_messages(session.rendering(), user_message),
+            session.decision_settings(),
+            session.chat_settings(),
+            session.secrets,
+            session.history if session.records else None,
+        )
+        self._found = []
+        self.steps.begin(snapshot.output_guardrail.max_retries)
+        self.steps.setVisible(True)
+        self.run_button.setEnabled(False)
+        post = session.jobs.post
+        session.begin_run(KIND)
+        session.jobs.run_async(
+            lambda: run_loop(loop, lambda step: post(self._step, step)), self._done, self._broke, key=KIND
+        )
+        session.status.emit(f"Guarding the response with {model_title(loop.chat)}")
+
+    def _step(self, step: LoopStep) -> None:
+        if KIND not in self._session.running():
+            return
+        self._found.append(step)
+        self.steps.add(step, len(self._found) - 1)
+        if step.result is not None:
+            self.shown.emit(step.result)
+
+    def _step_chosen(self, number: int) -> None:
+        result: GuardrailResult | None = self._found[number].result
+        if result is not None:
+            self.shown.emit(result)
+
+    def _done(self, outcome: LoopOutcome) -> None:
+        self.run_button.setEnabled(True)
+        self.steps.finish(outcome)
+        self._session.end_run(KIND, outcome)
+        self._session.history_changed.emit()
+
+    def _broke(self, error: BaseException) -> None:
+        self._session.end_run(KIND, failure=self._session.scrub(str(error) or type(error).__name__))
+        self._session.history_changed.emit()
+
+    def _on_failed(self, kind: str, message: str) -> None:
+        if kind == KIND:
+            self.run_button.setEnabled(True)
+            self.steps.finish(None, message)

@@ -1,0 +1,133 @@
+"""Puts attempts and checks of stored runs into the form in which two of them are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.json_text import dumps, parse_json
+from workbench.gui.models.figures import counted, format_duration
+from workbench.gui.models.runs import word_of
+from workbench.gui.widgets.comparison import Compared
+
+if TYPE_CHECKING:
+    from workbench.engine.guardrails import GuardrailResult
+    from workbench.engine.history import Run
+    from workbench.engine.translation import Attempt
+
+
+def compared_attempt(run: Run, attempt: Attempt, *, name_run: bool) -> Compared:
+    """Return an attempt of a run for a comparison; `name_run` puts the number of the run into its title."""
+    title = f"Attempt {attempt.number}"
+    if name_run:
+        title = f"Run {run.summary.id}, attempt {attempt.number}"
+    return Compared(
+        key=(run.summary.id, attempt.number),
+        title=title,
+        word=word_of(attempt.outcome),
+        text=attempt.json_text or attempt.reply,
+        value=attempt.value,
+        prompt=_conversation(attempt),
+        schema=_schema(run),
+        facts=tuple(_facts(run, attempt)),
+    )
+
+
+def _conversation(attempt: Attempt) -> str:
+    return "\n".join(f"--- {message.role} ---\n{message.text()}" for message in attempt.messages)
+
+
+def _schema(run: Run) -> str:
+    text = str(run.inputs.get("schema") or "")
+    document = parse_json(text)
+    # Both sides in one form, so that only what the schemas say differs.
+    return dumps(document.value, indent=2) if document.ok else text
+
+
+def _facts(run: Run, attempt: Attempt) -> Iterable[tuple[str, str]]:
+    usage = attempt.usage
+    errors = sum(1 for each in attempt.diagnostics if each.severity == "error")
+    yield "Outcome", word_of(attempt.outcome)
+    yield "Errors", str(errors)
+    yield "Model", attempt.model or "not told"
+    yield "Time", format_duration(attempt.elapsed_ms) if attempt.elapsed_ms is not None else "no call"
+    for name, number in (
+        ("Input tokens", usage.input_tokens if usage else None),
+        ("Output tokens", usage.output_tokens if usage else None),
+    ):
+        yield name, str(number) if number is not None else "unknown"
+    yield "Reply", counted(len(attempt.reply), "character")
+    yield "Local edits", str(len(attempt.edits))
+    yield "Nulls taken out", str(len(attempt.removed_nulls))
+    yield "Type", str(run.inputs.get("type_name") or "")
+    yield "Parameter set", str(run.inputs.get("parameter_set") or "none")
+
+
+def compared_check(run: Run) -> Compared:
+    """Return a check run for a comparison: the checked text, and the answers by pointer."""
+    inputs, result = run.inputs, result_of(run.events)
+    word = word_of(result.verdict if result is not None else run.summary.outcome)
+    value = None
+    facts: list[tuple[str, str]] = [("Verdict", word)]
+    if result is not None:
+        # By name: a check that was moved is not a check that changed.
+        value = {check["name"]: check for check in result.to_json().get("checks", ())}
+        facts += [
+            ("Model", result.model_version or result.model_name or ""),
+            ("Time", format_duration(result.elapsed_ms)),
+        ]
+        facts += [(check.name, _probability(check)) for check in result.checks]
+    return Compared(
+        key=(run.summary.id, None),
+        title=f"Run {run.summary.id}",
+        word=word,
+        text=str(inputs.get("text", "")),
+        value=value,
+        prompt="\n".join(f"{check['name']}: {check['question']}" for check in inputs.get("checks", ())),
+        facts=tuple(facts),
+    )
+
+
+def _probability(check: Any) -> str:
+    probability = "no probability" if check.probability is None else f"{check.probability:.4f}"
+    return f"{probability}, {word_of(check.status)}"
+
+
+def exchange_rows(result: GuardrailResult | None) -> list[tuple[str, str, None]]:
+    """Return what is known of a guardrail run besides its checks."""
+    if result is None:
+        return []
+    usage = result.usage
+    rows = [
+        ("Model", " ".join(part for part in (result.model_name, result.model_version) if part) or "not told"),
+        ("Time", format_duration(result.elapsed_ms)),
+        (
+            "Input tokens",
+            "unknown" if usage is None or usage.input_tokens is None else str(usage.input_tokens),
+        ),
+        (
+            "Output tokens",
+            "unknown" if usage is None or usage.output_tokens is None else str(usage.output_tokens),
+        ),
+    ]
+    for number, exchange in enumerate(result.exchanges, 1):
+        rows += [
+            (
+                f"Call {number}",
+                f"{exchange.url} answered {exchange.status}, {counted(exchange.attempts, 'attempt')}",
+            ),
+            (f"Call {number}, sent", exchange.request),
+            (f"Call {number}, reply", exchange.reply),
+        ]
+    rows += [("Note", note) for note in result.notes]
+    return [(name, words, None) for name, words in rows]
+
+
+def result_of(events: tuple[Any, ...]) -> GuardrailResult | None:
+    """Return the guardrail result among events, `None` before the answer came."""
+    from workbench.engine.guardrails import GuardrailResult
+
+    for event in reversed(events):
+        if event.kind == "check_result":
+            return GuardrailResult.from_json(event.data)
+    return None

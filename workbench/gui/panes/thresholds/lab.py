@@ -1,0 +1,464 @@
+"""What the parts of the threshold lab share: stage, check, answers, threshold, filter and the run under way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from workbench.engine.evaluation.cases import Case
+from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings, Stage
+from workbench.gui.models.cases import EVERYTHING, LABEL, NOTE, TEXT, USER, CaseFilter
+from workbench.gui.models.cases_columns import NUMBER, CaseColumns
+from workbench.gui.models.checks_origin import origin_now, stale_threshold
+from workbench.gui.models.figures import counted
+from workbench.gui.models.figures_check import CheckFigures
+from workbench.gui.panes.thresholds.batch import (
+    Batch,
+    Loaded,
+    Outcome,
+    evaluate,
+    fits_of,
+    load,
+    stage_columns,
+)
+from workbench.gui.shell.session import Session
+
+if TYPE_CHECKING:
+    from workbench.engine.decisions import ModelInfo
+    from workbench.engine.evaluation import Progress, ResultRow
+
+_FLUSH_MS = 120
+_LATEST_MS = 1000
+_KIND = "evaluate"
+
+
+class Lab(QObject):
+    """The state behind the lab's widgets; none of them knows another.
+
+    `columns_changed` tells that cases, labels or answers are others; `check_changed` that another check is shown;
+    `threshold_moved` every place of the threshold, also while it is dragged; `filter_changed` which cases are
+    wanted; `progress_changed` how the run is doing; `note_changed` what is to be known of models and fits.
+    """
+
+    columns_changed = Signal()
+    check_changed = Signal()
+    threshold_moved = Signal(float)
+    filter_changed = Signal()
+    progress_changed = Signal()
+    note_changed = Signal()
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.stage: Stage = "input"
+        self.guardrail = GuardrailSettings()
+        self.columns = CaseColumns((), ())
+        self.check_name = ""
+        self.filter = EVERYTHING
+        self.band: float | None = None
+        self.progress: Progress | None = None
+        self.failure = ""
+        self.loading = False
+        self.loaded: Loaded | None = None
+        self.begun = 0.0
+        self._preview: float | None = None
+        self._awake = False
+        self._fresh: list[ResultRow] = []
+        self._asked: dict[str, Case] = {}
+        self._asked_settings = GuardrailSettings()
+        self._asked_stage: Stage = "input"
+        self._flush = QTimer(self)
+        self._flush.setSingleShot(True)
+        self._flush.setInterval(_FLUSH_MS)
+        self._flush.timeout.connect(self.take_fresh)
+        session.project_changed.connect(self._on_project)
+        session.edited.connect(self._on_edited)
+        session.models_changed.connect(self._on_models)
+        session.run_failed.connect(self._on_run_failed)
+
+    # The project
+
+    def wake(self) -> None:
+        """Begin to follow the project; before that (nobody looks) nothing is read."""
+        if not self._awake:
+            self._awake = True
+            self._on_project()
+
+    def _on_project(self) -> None:
+        self.failure, self.progress = "", None
+        if self._awake:
+            self._open()
+
+    def show_stage(self, stage: Stage | str) -> None:
+        """Show the cases and checks of a stage."""
+        self.stage = "output" if stage == "output" else "input"
+        self.failure = ""
+        if not self.running():
+            self.progress = None
+        if self._awake:
+            self._open()
+
+    def _open(self) -> None:
+        snapshot = self.session.snapshot()
+        self.guardrail = snapshot.guardrail(self.stage)
+        self.columns = stage_columns(snapshot, self.stage)
+        self.filter, self._preview, self.loaded = EVERYTHING, None, None
+        names = [check.name for check in self.guardrail.checks]
+        if self.check_name not in names:
+            self.check_name = names[0] if names else ""
+        self.check_changed.emit()
+        self.columns_changed.emit()
+        self.filter_changed.emit()
+        self.progress_changed.emit()
+        self.note_changed.emit()
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the stored answers again, off this thread, and judge which of them are stale."""
+        session = self.session
+        if session.project is None:
+            return
+        try:
+            settings = session.decision_settings()
+        except Exception as error:  # a model that the project does not have: say so and go on
+            self.failure = str(error)
+            self.progress_changed.emit()
+            return
+        snapshot, stage, secrets = session.snapshot(), self.stage, session.secrets
+        self.loading = True
+        session.jobs.run_async(
+            lambda: load(snapshot, stage, settings, secrets),
+            lambda loaded: self._take_loaded(loaded, stage),
+            self._load_failed,
+            key="lab-load",
+        )
+
+    def _take_loaded(self, loaded: Loaded, stage: Stage) -> None:
+        self.loading = False
+        if stage != self.stage or (self.running() and stage == self._asked_stage):
+            return
+        self.loaded = loaded
+        # Labels and texts may have been edited while the file was read.
+        snapshot = self.session.snapshot()
+        places = [k for k, case in enumerate(snapshot.cases) if case.stage == self.stage]
+        # A project that was never saved has no file of answers: those of this window are all there are.
+        known = loaded.columns if snapshot.root is not None else self.columns
+        self.columns = known.replaced([snapshot.cases[k] for k in places], places)
+        if _wording(self.columns.checks) != _wording(self.guardrail.checks):
+            self.reload()
+            return
+        self.columns_changed.emit()
+        self.progress_changed.emit()
+        self.note_changed.emit()
+
+    def _load_failed(self, error: BaseException) -> None:
+        self.loading = False
+        self.failure = f"The stored answers cannot be read: {error}"
+        self.progress_changed.emit()
+
+    def _on_edited(self, area: str) -> None:
+        if not self._awake:
+            return
+        if area == "cases":
+            self._cases_edited()
+        elif area == "guardrails":
+            self._guardrails_edited()
+        elif area == "models":
+            self.reload()
+
+    def _cases_edited(self) -> None:
+        snapshot = self.session.snapshot()
+        places = [k for k, case in enumerate(snapshot.cases) if case.stage == self.stage]
+        self.columns = self.columns.replaced([snapshot.cases[k] for k in places], places)
+        self.columns_changed.emit()
+        self.progress_changed.emit()
+        self._look_at_fits()
+
+    def _look_at_fits(self) -> None:
+        """A fit belongs to the cases it was made on: after an edit look whether it still does."""
+        session, loaded = self.session, self.loaded
+        if loaded is None or not loaded.fitted:
+            return
+
+        def done(found: tuple[bool, tuple[tuple[str, str], ...]]) -> None:
+            if self.loaded is not None:
+                self.loaded = replace(self.loaded, fitted=found[0], stale_fits=found[1])
+                self.note_changed.emit()
+
+        session.jobs.run_pool(
+            fits_of, session.snapshot(), session.decision_settings(), on_done=done,
+            on_error=lambda error: session.status.emit(str(error)), key="lab-fits",
+        )  # fmt: skip
+
+    def _guardrails_edited(self) -> None:
+        before, self.guardrail = self.guardrail, self.session.snapshot().guardrail(self.stage)
+        names = [check.name for check in self.guardrail.checks]
+        if self.check_name not in names:
+            self.check_name = names[0] if names else ""
+        self._preview = None
+        if _wording(before.checks) != _wording(self.guardrail.checks):
+            snapshot = self.session.snapshot()
+            self.columns = stage_columns(snapshot, self.stage)
+            self.columns_changed.emit()
+            self.reload()
+        self.check_changed.emit()
+        self.threshold_moved.emit(self.threshold())
+        self.note_changed.emit()
+
+    def _on_models(self) -> None:
+        if self._awake and not self.running():
+            self.reload()
+
+    # The check and its threshold
+
+    def check(self) -> CheckSettings | None:
+        """Return the chosen check."""
+        return next((check for check in self.guardrail.checks if check.name == self.check_name), None)
+
+    def choose_check(self, name: str) -> None:
+        """Show another check."""
+        if name != self.check_name and any(check.name == name for check in self.guardrail.checks):
+            self.check_name, self.filter, self._preview = name, EVERYTHING, None
+            self.check_changed.emit()
+            self.filter_changed.emit()
+
+    def figures(self, check: str | None = None) -> CheckFigures:
+        """Return the figures of a check, of the chosen one when none is named."""
+        column = self.columns.column(self.check_name if check is None else check)
+        return column.figures() if column is not None else CheckFigures((), ())
+
+    def threshold(self) -> float:
+        """Return the threshold of the chosen check, the one that is tried while it is dragged."""
+        if self._preview is not None:
+            return self._preview
+        return self.stored_threshold()
+
+    def stored_threshold(self) -> float:
+        """Return the threshold of the chosen check in the project."""
+        check = self.check()
+        return self.guardrail.threshold_of(check) if check is not None else self.guardrail.threshold
+
+    def preview(self, threshold: float) -> None:
+        """Show what a threshold would do; the project is not touched and no model asked."""
+        self._preview = threshold
+        self.threshold_moved.emit(threshold)
+
+    def apply(self, threshold: float, *, chosen_here: bool = False) -> None:
+        """Write a threshold for the chosen check into the project, undoable.
+
+        With `chosen_here` the project also notes on which model version, question and day it was chosen.
+        """
+        check = self.check()
+        self._preview = None
+        if check is None or self.session.project is None:
+            return
+        column = self.columns.column(check.name)
+        versions = column.current_versions() if column is not None else []
+        origin = origin_now(versions[0] if versions else self.version(), check) if chosen_here else None
+        self.session.set_threshold(self.stage, check.name, threshold, origin)
+        self.threshold_moved.emit(self.threshold())
+
+    def version(self) -> str | None:
+        """Return the model version that answers, `None` where it is not known."""
+        return self.loaded.version if self.loaded is not None else None
+
+    def info(self) -> ModelInfo | None:
+        """Return what the model says of itself."""
+        return self.loaded.info if self.loaded is not None else None
+
+    def stale_threshold(self, check: CheckSettings) -> str | None:
+        """Return why the threshold of a check is stale, `None` where it is not."""
+        project, info = self.session.project, self.info()
+        if project is None:
+            return None
+        origin = project.threshold_origin(self.stage, check.name)
+        return stale_threshold(origin, check, self.version(), moving=info is not None and info.moving)
+
+    def set_band(self, allow_below: float | None) -> None:
+        """Show what a review band from `allow_below` to the threshold would leave to a person; `None` for none."""
+        self.band = allow_below
+        self.threshold_moved.emit(self.threshold())
+
+    # Filters
+
+    def set_filter(self, wanted: CaseFilter) -> None:
+        """Show only some of the cases."""
+        if wanted != self.filter:
+            self.filter = wanted
+            self.filter_changed.emit()
+
+    # Edits of the cases, all undoable
+
+    def edit_cases(self, words: str, change: Callable[[list[Case]], object]) -> None:
+        """Apply `change` to a list of all the project's cases."""
+        before = self.session.snapshot().cases
+        after = list(before)
+        change(after)
+        if self.session.project is None or tuple(after) == before:
+            return
+        self.session.apply(
+            "cases",
+            words,
+            lambda project: project.set_cases(after),
+            lambda project: project.set_cases(before),
+        )
+
+    def edit_cell(self, position: int, column: int, value: Any) -> None:
+        """Change text, user message, label or note of one case."""
+        if column == LABEL:
+            self.label([position], value)
+            return
+        place = self.columns.places[position]
+        fields = {TEXT: "text", USER: "user_message", NOTE: "note"}
+        new = None if column == USER and not value else value
+
+        def change(cases: list[Case]) -> None:
+            cases[place] = replace(cases[place], **{fields[column]: new})
+
+        self.edit_cases(f"Edit {self.columns.cases[position].id}", change)
+
+    def label(self, positions: Sequence[int], label: bool | None) -> None:
+        """Label cases for the chosen check; `None` takes the label away."""
+        if not self.check_name:
+            return
+        places = [self.columns.places[position] for position in positions]
+
+        def change(cases: list[Case]) -> None:
+            for place in places:
+                labels = dict(cases[place].labels)
+                if label is None:
+                    labels.pop(self.check_name, None)
+                else:
+                    labels[self.check_name] = label
+                cases[place] = replace(cases[place], labels=labels)
+
+        word = {True: "yes", False: "no", None: "nothing"}[label]
+        self.edit_cases(f"Label {counted(len(places), 'case')} {word}", change)
+
+    def add_case(self, text: str = "", user_message: str | None = None) -> int:
+        """Add a case of this stage at the end and return its position."""
+        taken = {case.id for case in self.session.snapshot().cases}
+        number = len(self.columns) + 1
+        while f"c-{number:03}" in taken:
+            number += 1
+        case = Case(f"c-{number:03}", text, stage=self.stage, user_message=user_message)
+        self.edit_cases("Add case", lambda cases: cases.append(case))
+        return len(self.columns) - 1
+
+    def add_cases(self, added: Sequence[Case], words: str) -> None:
+        """Add cases at the end."""
+        self.edit_cases(words, lambda cases: cases.extend(added))
+
+    def delete(self, positions: Sequence[int]) -> None:
+        """Delete cases."""
+        places = sorted((self.columns.places[position] for position in positions), reverse=True)
+
+        def change(cases: list[Case]) -> None:
+            for place in places:
+                del cases[place]
+
+        self.edit_cases(f"Delete {counted(len(places), 'case')}", change)
+
+    # Running
+
+    def running(self) -> bool:
+        """Tell whether a run over the cases is under way."""
+        return _KIND in self.session.running()
+
+    def run(self, concurrency: int = 4, rate: float | None = None) -> None:
+        """Run all checks on all cases of the stage; answers that are still good are kept, not asked again."""
+        session = self.session
+        if not len(self.columns) or not self.guardrail.checks or self.running() or session.project is None:
+            return
+        snapshot, cases = session.snapshot(), list(self.columns.cases)
+        history = session.history if session.records else None
+        batch = Batch(
+            snapshot,
+            self.stage,
+            cases,
+            session.decision_settings(),
+            session.secrets,
+            history,
+            concurrency,
+            rate,
+        )
+        self._asked = {case.id: case for case in cases}
+        self._asked_settings, self._asked_stage = self.guardrail, self.stage
+        self._fresh, self.progress, self.failure, self.begun = [], None, "", time.monotonic()
+        post = session.jobs.post
+        session.jobs.cancel("lab-load")
+        session.begin_run(_KIND)
+        session.jobs.run_async(
+            lambda: evaluate(batch, lambda rows, progress: post(self._arrived, rows, progress)),
+            self._run_done,
+            self._run_broke,
+            key=_KIND,
+        )
+        self.progress_changed.emit()
+
+    def stop(self) -> None:
+        """Stop the run; what was answered is kept, and the next run goes on from there."""
+        self.session.stop(_KIND)
+
+    def _arrived(self, rows: list[ResultRow], progress: Progress | None) -> None:
+        self._fresh += rows
+        if progress is not None:
+            self.progress = progress
+            self.progress_changed.emit()
+        if not self._flush.isActive():
+            self._flush.start()
+
+    def take_fresh(self) -> None:
+        """Show the answers that arrived since the last look."""
+        begun = time.perf_counter()
+        fresh, self._fresh = self._fresh, []
+        if fresh and self.stage == self._asked_stage:
+            before = {check.name: check for check in self._asked_settings.checks}
+            reworded = frozenset(
+                check.name
+                for check in self.guardrail.checks
+                if _wording((check,)) != _wording((before.get(check.name, check),))
+            )
+            self.columns.arrived(fresh, self._asked, reworded)
+            self.columns_changed.emit()
+        self.progress_changed.emit()
+        # With very many cases a look costs more, and the window must have time for other things.
+        cost = (time.perf_counter() - begun) * 1000
+        self._flush.setInterval(int(min(_LATEST_MS, max(_FLUSH_MS, 4 * cost))))
+
+    def _run_done(self, outcome: Outcome) -> None:
+        self._flush.stop()
+        self.take_fresh()
+        self.session.end_run(_KIND, outcome.answers)
+        self.session.history_changed.emit()
+        self.progress_changed.emit()
+        self.reload()
+
+    def _run_broke(self, error: BaseException) -> None:
+        self._flush.stop()
+        self.take_fresh()
+        self.session.end_run(_KIND, failure=self.session.scrub(str(error) or type(error).__name__))
+        self.session.history_changed.emit()
+
+    def _on_run_failed(self, kind: str, message: str) -> None:
+        if kind == _KIND:
+            self.take_fresh()
+            self.failure = message
+            self.progress_changed.emit()
+            self.reload()
+
+    def case_probability(self, position: int) -> float | None:
+        """Return the probability of a case for the chosen check, `None` where there is no number."""
+        column = self.columns.column(self.check_name)
+        if column is None or column.state[position] != NUMBER or column.stale[position]:
+            return None
+        return float(column.p[position])
+
+
+def _wording(checks: Sequence[CheckSettings]) -> list[tuple[str | None, ...]]:
+    """Return what the answers depend on; thresholds are not part of it."""
+    return [(check.name, check.question, check.yes_means, check.no_means) for check in checks]
