@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import JsonDocument, parse_json
@@ -21,10 +20,6 @@ from workbench.engine.templates import (
     render_prompt,
     unused_parameters,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 GRAPH_FILE = "graph.json"
 
