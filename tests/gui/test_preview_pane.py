@@ -152,7 +152,7 @@ def test_a_missing_value_says_why_on_hover(open_window: MainWindow, preview, set
     settled(open_window.session)
     tip = preview.text.hover_text(preview.text.raw_text().index("[%param.nam%]") + 2)
     assert "is unresolved" in tip
-    assert "param.name" in tip
+    assert "did you mean name?" in tip
 
 
 def test_the_json_view_is_tinted_hovered_and_clicked_like_the_messages(
@@ -169,24 +169,15 @@ def test_the_json_view_is_tinted_hovered_and_clicked_like_the_messages(
     assert [text[a:b] for a, b in preview.json._outlines] == ["41"]
 
 
-def test_a_click_leads_to_the_parameter_too(open_window: MainWindow, preview, settled, monkeypatch) -> None:
-    from PySide6.QtWidgets import QMenu
-
-    chosen: list[str] = []
-
-    def run(menu: QMenu, *_arguments) -> None:
-        chosen.extend(action.text() for action in menu.actions() if action.text())
-        next(action for action in menu.actions() if action.text() == "Go to parameter").trigger()
-
-    monkeypatch.setattr(QMenu, "exec", run)
-    box = preview.text.span_boxes(
-        preview.text.raw_text().index("Ann"), preview.text.raw_text().index("Ann") + 2
-    )[0]
-    preview._context_menu(preview.text, box.center().toPoint())
-    assert chosen[:2] == ["Go to placeholder", "Go to parameter"]
+def test_the_menu_of_a_value_leads_to_the_parameter_too(open_window: MainWindow, preview) -> None:
+    menu = preview.menu_at(preview.text, preview.text.raw_text().index("Ann"))
+    actions = {action.text(): action for action in menu.actions()}
+    assert list(actions)[:2] == ["Go to placeholder", "Go to parameter"]
+    actions["Go to parameter"].trigger()
     editor = open_window.data.parameters.editor()
     start, end = editor.selection()
     assert editor.raw_text()[start:end] == '"Ann"'
+    assert "Go to placeholder" not in [a.text() for a in preview.menu_at(preview.text, 0).actions()]
 
 
 def test_what_differs_between_two_sets_stands_out(open_window: MainWindow, preview, settled) -> None:

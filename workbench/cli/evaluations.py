@@ -18,7 +18,7 @@ _HEADS = (
 _TARGETS = {
     "recall": "recall at least {:.0%}",
     "fpr": "false alarms at most {:.0%}",
-    "cost": "least cost, a miss costing {:.2g} false alarms",
+    "cost": "least cost, as costly a miss as the threshold now implies ({:.2g} false alarms)",
     "conformal_recall": "misses at most {:.0%} of new yes cases",
     "conformal_fpr": "flags at most {:.0%} of new no cases",
 }

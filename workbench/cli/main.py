@@ -96,12 +96,23 @@ def _run(arguments: list[str]) -> int:
     return guarded(run, parsed)
 
 
+def _refuse_unknown_word(word: str) -> None:
+    """Say of a word that is no folder that it is no command either: it may be a misspelt one."""
+    if not os.path.lexists(word):
+        names = [module.__name__.rpartition(".")[2] for module in commands.all_commands()]
+        raise CliError(f"{word}: there is no such folder and no such command (commands: {', '.join(names)})")
+
+
 def _open_window(arguments: list[str]) -> int:
     parser = _Parser(prog="prompt-workbench", add_help=False)
     parser.add_argument("project", nargs="?")
     parser.add_argument("--sample", metavar="NAME")
     parser.add_argument("--no-window", action="store_true")
-    parsed = parser.parse_args(arguments)
+    parsed, rest = parser.parse_known_args(arguments)
+    if parsed.project is not None and Path(parsed.project).name == parsed.project:
+        _refuse_unknown_word(parsed.project)
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     from workbench.cli import start
 
     return start.start(parsed.project, sample=parsed.sample, window=not parsed.no_window)

@@ -87,6 +87,8 @@ def tour(project: Project) -> int:
     snapshot = project.snapshot()
     parameter_set = snapshot.default_parameter_set()
     write(f"There is no display, so {project.name!r} is shown here. The project is in {project.root}\n")
+    command = Path(sys.executable).with_name("prompt-workbench")
+    write(f"Each part is also a command: {command if command.exists() else 'prompt-workbench'} --help\n")
     rendering = render_project(snapshot, parameter_set)
     write(f"\n== The prompt, filled from the parameter set {parameter_set}\n\n{rendering.text()}")
     call = argparse.Namespace(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import pytest
 
 from workbench.engine.prompts import (
@@ -56,7 +58,11 @@ def test_what_a_placeholder_means_comes_with_the_variant() -> None:
 
 def test_a_registered_class_of_ones_own_is_offered_too() -> None:
     class Own(RAGGenerationPrompt):
-        metadata = {**RAGGenerationPrompt.metadata, "name": "Own", "templates": {"fr": "{input} {chunks}"}}
+        metadata: ClassVar[dict[str, Any]] = {
+            **RAGGenerationPrompt.metadata,
+            "name": "Own",
+            "templates": {"fr": "{input} {chunks}"},
+        }
 
     own = prompt_variants(components=ComponentRegistry((Own,)))
     assert [(v.title, v.language, v.text) for v in own] == [("Own", "fr", "[%param.input%] [%param.chunks%]")]

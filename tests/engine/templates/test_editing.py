@@ -289,3 +289,9 @@ def test_counts_of_messages_add_up(texts: list[str]) -> None:
 def test_what_a_placeholder_lacks_can_be_added(dialect: Dialect, body: str, expected: object) -> None:
     parameters = {"order": {"id": 1}, "list": [{}]}
     assert missing_member(body, parameters, TemplateOptions(dialect=dialect)) == expected
+
+
+def test_a_quoted_name_with_a_dot_right_behind_the_context_gets_its_own_hint() -> None:
+    use = render_text("[%param['a.b']%]", {"a.b": "dot"}).placeholders[0]
+    assert use.diagnostic is not None
+    assert use.diagnostic.fixes[0].replacement == "[%param.['a.b']%]"

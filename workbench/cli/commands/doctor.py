@@ -139,8 +139,9 @@ def _keyring() -> Finding:
     problem = Secrets.for_user().check_keyring()
     if problem is None:
         return Finding("keyring", "ok", "keeps the values of secrets")
+    reason = problem.partition(". ")[0]  # what follows advises to install packages for other programs
     return Finding(
-        "keyring", "missing", f"{problem}; secrets come from PROMPT_WORKBENCH_SECRET_<NAME> instead"
+        "keyring", "missing", f"{reason}; secrets come from PROMPT_WORKBENCH_SECRET_<NAME> instead"
     )
 
 

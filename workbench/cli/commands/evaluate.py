@@ -41,7 +41,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--stage", choices=STAGES, default=None, help="only the checks of one stage (default: both)"
     )
     parser.add_argument("--html", metavar="FILE", help="also write the figures and pictures as one HTML file")
-    parser.add_argument("--suggest", action="store_true", help="suggest thresholds")
+    parser.add_argument("--suggest", action="store_true", help="suggest thresholds; none is changed")
     parser.add_argument(
         "--fit",
         action="store_true",
@@ -134,9 +134,7 @@ def _require_cluster() -> None:
     import importlib.util
 
     if importlib.util.find_spec("distributed") is None:
-        raise CliError(
-            "--scheduler: a cluster needs the package distributed (pip install prompt-workbench[cluster])"
-        )
+        raise CliError("--scheduler: a cluster needs the package distributed (pip install distributed)")
 
 
 def _report(job: Job) -> int:
@@ -241,6 +239,8 @@ def _text(job: Job, report: EvaluationReport) -> str:
         parts.append("\n" + suggestion_lines(report))
     if kept := [str(stage.results) for stage in job.stages if stage.results is not None]:
         parts.append(f"answers: {', '.join(dict.fromkeys(kept))}\n")
+    if job.arguments.html is not None:
+        parts.append(f"report: {job.arguments.html}\n")
     return "".join(parts)
 
 

@@ -23,7 +23,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "render",
         help="fill a template or a project's prompt",
-        description="Fill a project's prompt, or one template file, and write the result.",
+        description="Fill a project's prompt, or one template file, and write the result. What no option says is as"
+        " the project says; the defaults below are those of a template file.",
         epilog="Exit status: 0 filled, 1 a placeholder has no value, 2 a file or an option is wrong.",
     )
     parser.add_argument("project", nargs="?", help="the project's folder")
@@ -34,7 +35,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--context-name", metavar="NAME", help="the context of the parameters (default: param)"
     )
-    parser.add_argument("--escape", metavar="NAME", help="how inserted values are escaped (default: none)")
+    parser.add_argument(
+        "--escape",
+        metavar="NAME",
+        help="how inserted values are escaped: json_string, xml, … (default: none)",
+    )
     parser.add_argument(
         "--unresolved",
         choices=("error", "keep", "empty"),
@@ -43,7 +48,9 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument("--null", metavar="TEXT", help="the text of a null value (default: empty)")
     parser.add_argument(
-        "--many", choices=("join", "json", "first", "error"), help="several matches of one path"
+        "--many",
+        choices=("join", "json", "first", "error"),
+        help="what to do with several matches of one path (default: join)",
     )
     parser.add_argument(
         "--expand-parameters", action="store_true", help="fill placeholders inside parameter texts first"
@@ -53,7 +60,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="POINTER=JSON",
         action="append",
         default=[],
-        help="set one parameter; may be repeated",
+        help="set one parameter, as /customer/name='\"Ann\"'; may be repeated",
     )
     parser.set_defaults(run=run)
 

@@ -171,7 +171,9 @@ def record_text(record: TranslationRecord) -> str:
                 "Valid means that the schema holds, not that the values are right. Read what the repair changed."
             )
     else:
-        lines.append(f"no value ({record.outcome}): {record.message}")
+        told = {d.message for attempt in record.attempts[-1:] for d in attempt.diagnostics}
+        reason = "see the error above" if record.message in told else record.message
+        lines.append(f"no value ({record.outcome}): {reason}")
     return "\n".join(lines) + "\n"
 
 

@@ -128,7 +128,8 @@ class Resolver:
     def _bare(self, token: Token) -> Resolution:
         settings = self.settings
         name = settings.context_name
-        body = token.content
+        # A dot inside a quoted name may have been taken for the one behind the context.
+        body = token.content if token.kind == "bare" else token.span.body.strip()
         if body.startswith(name + "["):
             better = f"{name}.{body[len(name) :]}"
             problem = Problem(

@@ -38,7 +38,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.gui.delegates.ink import color
+from workbench.gui.delegates.ink import color, scaled_font
 from workbench.gui.delegates.status import paint_status
 from workbench.gui.delegates.words import TextDelegate, draw_ground
 from workbench.gui.models.figures import counted, format_size
@@ -46,7 +46,6 @@ from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import icon_pixmap, set_icon, set_role
 from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.labels import Ground, SectionHead, TokenLabel
-from workbench.gui.delegates.ink import scaled_font
 
 if TYPE_CHECKING:
     from workbench.engine.exports import Export, ExportedFile, ExportTarget, Loss
@@ -64,7 +63,11 @@ _LANGUAGES = {
     ".ts": "typescript",
     ".js": "javascript",
 }
-_LOSS_LOOK = {"left out": ("minus", "warning"), "changed": ("swap", "accent"), "runs differently": ("info", "second")}
+_LOSS_LOOK = {
+    "left out": ("minus", "warning"),
+    "changed": ("swap", "accent"),
+    "runs differently": ("info", "second"),
+}
 
 
 class TargetListModel(QAbstractListModel):
@@ -92,7 +95,9 @@ class TargetListModel(QAbstractListModel):
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self._targets)
 
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
         if not index.isValid():
             return None
         target = self._targets[index.row()]
@@ -324,7 +329,13 @@ class ExportDialog(QDialog):
         """Export for every target as a job; all are pure functions of the frozen snapshot."""
         snapshot, parameter_set, targets = self._snapshot, self._session.parameter_set, self._targets
         self._session.jobs.run_pool(
-            _export_all, targets, snapshot, parameter_set, on_done=self._computed, on_error=self._failed, key="export"
+            _export_all,
+            targets,
+            snapshot,
+            parameter_set,
+            on_done=self._computed,
+            on_error=self._failed,
+            key="export",
         )
 
     def _computed(self, found: dict[str, Export | str]) -> None:
@@ -409,7 +420,9 @@ class ExportDialog(QDialog):
             self.loss_head.title.set_text(f"{title} failed" if isinstance(export, str) else title)
             self.loss_head.note.set_text(export if isinstance(export, str) else "")
             return
-        self.loss_head.title.set_text(f"What {title} cannot express" if export.losses else f"{title} carries everything")
+        self.loss_head.title.set_text(
+            f"What {title} cannot express" if export.losses else f"{title} carries everything"
+        )
         kinds = [loss.kind for loss in export.losses]
         words = [f"{kinds.count(kind)} {kind}" for kind in _LOSS_LOOK if kind in kinds]
         self.loss_head.note.set_text(", ".join(words))

@@ -106,7 +106,9 @@ class ModelSettingsDialog(QDialog):
             form.addRow(label, field)
         self.secret.setAccessibleName("Secret")
         self.value_button = QPushButton("Value…")
-        self.value_button.setToolTip("Enter the secret's value for this address; it is never written into the project")
+        self.value_button.setToolTip(
+            "Enter the secret's value for this address; it is never written into the project"
+        )
         self.value_button.clicked.connect(self._ask_value)
         self.secret_words = TokenLabel("", "second", size="second", wrap=True)
         line = QHBoxLayout()
@@ -206,7 +208,9 @@ class ModelSettingsDialog(QDialog):
             "recorded": "Plays recordings/*.jsonl of the project; nothing is sent. Results say that they are recorded.",
             "chat-logprobs": "Reads P(yes) from the probabilities of the first token; needs a server that gives logprobs.",
         }
-        self.hint.set_text(words.get(provider, "The value of a secret is bound to the address it was entered for."))
+        self.hint.set_text(
+            words.get(provider, "The value of a secret is bound to the address it was entered for.")
+        )
 
     # The secret
 
@@ -227,12 +231,17 @@ class ModelSettingsDialog(QDialog):
             "memory": "its value is in memory, for this run",
             "environment": "its value comes from the environment",
         }
-        self.secret_words.set_text(places.get(str(source), "no value is known; nothing will be sent with the request"))
+        self.secret_words.set_text(
+            places.get(str(source), "no value is known; nothing will be sent with the request")
+        )
 
     def _ask_value(self) -> None:
         name = self.secret.text().strip()
         value, accepted = QInputDialog.getText(
-            self, "Value of the secret", f"Value of {name} for {self._address()}:", QLineEdit.EchoMode.Password
+            self,
+            "Value of the secret",
+            f"Value of {name} for {self._address()}:",
+            QLineEdit.EchoMode.Password,
         )
         if accepted and value:
             self.remember_value(value)
@@ -349,4 +358,3 @@ async def _test_chat(settings: ModelSettings, root: Any, secrets: Any) -> str:
     finally:
         await model.aclose()
     return f"{probe.message} {description.expectation}"
-

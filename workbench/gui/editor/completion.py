@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
@@ -19,6 +19,11 @@ from workbench.gui.shell.theme import mono_font, small_font, theme
 
 _TYPE, _SAMPLE = Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 MOST_ROWS = 200
+
+
+def row_height() -> int:
+    """Return the height of a row in pixels, which grows with the text of the editors."""
+    return max(24, QFontMetrics(mono_font()).height() + 6)
 
 
 class _CandidateDelegate(QStyledItemDelegate):
@@ -52,7 +57,7 @@ class _CandidateDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(320, 24)
+        return QSize(320, row_height())
 
 
 class CompletionPopup(QListView):
@@ -86,7 +91,8 @@ class CompletionPopup(QListView):
             self._model.appendRow(item)
         self.setCurrentIndex(self._model.index(0, 0))
         rows = min(self._model.rowCount(), 9)
-        size = QSize(440, rows * 24 + 4)
+        width = max(440, 40 * QFontMetrics(mono_font()).averageCharWidth())
+        size = QSize(min(width, self._editor.window().width() - 8), rows * row_height() + 4)
         # The popup is a child of the editor's window, so that it may reach beyond the editor.
         window = self._editor.window()
         if self.parent() is not window:

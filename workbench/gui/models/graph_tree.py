@@ -45,7 +45,10 @@ class GraphTreeModel(JsonTreeModel):
             filled = self.filled.get(index.data(self.PointerRole))
             if filled is not None:
                 return f"Filled: {filled}"
-        return super().data(index, role)
+        shown = super().data(index, role)
+        if role == Qt.ItemDataRole.DisplayRole and isinstance(shown, str):
+            return shown.replace("\n", " ⏎ ")
+        return shown
 
     def setData(
         self, index: QModelIndex | QPersistentModelIndex, value: Any, role: int = Qt.ItemDataRole.EditRole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from workbench.gui.editor import CodeEditor, FindBar
@@ -20,11 +21,14 @@ class DataTabs(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._set_name = ""
         self.parameters = ParametersPane(session)
         self.parameters_schema = SchemaPane(session, "parameters")
         self.output_schema = SchemaPane(session, "output")
         self.tabs = QTabBar()
         self.tabs.setExpanding(False)
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         self.tabs.setAccessibleName("Parameters and schemas")
         self.issue = IssueLabel()
         head = QWidget()
@@ -57,8 +61,24 @@ class DataTabs(QWidget):
         self._name_tab(session.parameter_set or "")
 
     def _name_tab(self, name: str) -> None:
-        self.tabs.setTabText(0, f"Parameters: {name}" if name else "Parameters")
+        self._set_name = name
+        self._fit_tabs()
         self._count()
+
+    def _fit_tabs(self) -> None:
+        """Name the tabs in full where there is room, else briefly."""
+        first = f"Parameters: {self._set_name}" if self._set_name else "Parameters"
+        full, brief = (first, "Parameters schema", "Output schema"), (first, "Schema", "Output")
+        metrics = self.tabs.fontMetrics()
+        needed = sum(metrics.horizontalAdvance(title) * 1.1 + 26 for title in full)
+        room = self.width() - self.parameters.corner.sizeHint().width() - 30
+        for index, title in enumerate(full if needed <= room else brief):
+            self.tabs.setTabText(index, title)
+            self.tabs.setTabToolTip(index, full[index])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_tabs()
 
     def _tab_chosen(self, index: int) -> None:
         self.stack.setCurrentIndex(index)

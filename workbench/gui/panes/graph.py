@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 OPENED_UP_TO = 300
 LONGEST_OUTLINE = 400
+WIDE_ENOUGH = 460
 
 
 class GraphPane(QWidget):
@@ -57,6 +59,7 @@ class GraphPane(QWidget):
         self._uses: list[tuple[int, int, PlaceholderUse]] = []
         self._shown: Any = None
         self._following = False
+        self._wide = True
         self._build()
         session.rendered.connect(self._show_rendering)
         session.diagnostics_changed.connect(self._show_diagnostics)
@@ -85,6 +88,7 @@ class GraphPane(QWidget):
         self.splitter.addWidget(self.tree)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 2)
+        self.splitter.splitterMoved.connect(lambda *_: self._fit_tree())
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
@@ -172,6 +176,21 @@ class GraphPane(QWidget):
         tree.collapsed.connect(lambda index: self._closed.add(index.data(GraphTreeModel.PointerRole)))
         tree.expanded.connect(lambda index: self._closed.discard(index.data(GraphTreeModel.PointerRole)))
         return tree
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        wide = self.width() >= WIDE_ENOUGH
+        if wide != self._wide:
+            # Text and tree side by side need room; who wants the tree all the same presses its button.
+            self._wide = wide
+            self.tree_button.setChecked(wide)
+        self._fit_tree()
+
+    def _fit_tree(self) -> None:
+        """Share the width of the tree; where it is narrow, the types go first."""
+        width = self.tree.viewport().width()
+        self.tree.setColumnHidden(TYPE, width < 280)
+        self.tree.setColumnWidth(NAME, max(70, min(140, int(width * 0.45))))
 
     # -- from the project -----------------------------------------------------------------------------
 

@@ -163,6 +163,9 @@ class TemplatePane(QWidget):
         self.tabs.addTab("Template")
         self.tabs.addTab("Object graph")
         self.tabs.setExpanding(False)
+        # The chosen tab is bold and a little wider than Qt reckons; two tabs need no arrows.
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         self.add_button = QPushButton("Add message")
         set_icon(self.add_button, "plus", "second")
         set_role(self.add_button, "flat")

@@ -54,7 +54,7 @@ _CHOICES = (
             (("join", "join with commas"), ("json", "a JSON list"), ("first", "the first"), ("error", "stop with an error"))),
 )  # fmt: skip
 _SWITCHES = (
-    _Switch("expand_parameters", "Fill placeholders in parameters", "Strings of the parameters are filled once themselves"),
+    _Switch("expand_parameters", "Fill inside parameters", "Strings of the parameters are filled once themselves"),
     _Switch("replace_keys", "Fill member names", "In an object graph, names of members are filled too"),
     _Switch("literal_escape", "Backslash makes literal", "A backslash before a placeholder keeps it as text"),
     _Switch("collapse_blank_lines", "Collapse blank lines", "Blank lines around dropped lines become one"),

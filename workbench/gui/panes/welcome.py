@@ -114,7 +114,9 @@ class WelcomePage(QScrollArea):
         words = "Write prompts, guard them, and see every attempt. Projects are plain folders on your disk."
         layout.addWidget(TokenLabel(words, "second", wrap=True))
         layout.addSpacing(12)
-        self.new_card = ActionCard("plus", "New project…", "an empty template and one parameter set", "Ctrl+N")
+        self.new_card = ActionCard(
+            "plus", "New project…", "an empty template and one parameter set", "Ctrl+N"
+        )
         self.open_card = ActionCard("open", "Open folder…", "a folder with a workbench.toml", "Ctrl+O")
         self.new_card.clicked.connect(lambda: self.new_requested.emit())
         self.open_card.clicked.connect(lambda: self.open_requested.emit())
@@ -242,7 +244,11 @@ class WelcomePage(QScrollArea):
         path = Path(each["path"])
         missing = not (path / "workbench.toml").exists()
         opened = each.get("opened")
-        when = format_when(datetime.fromtimestamp(opened), datetime.now()) if isinstance(opened, int | float) else ""
+        when = (
+            format_when(datetime.fromtimestamp(opened), datetime.now())
+            if isinstance(opened, int | float)
+            else ""
+        )
         row = ProjectRow(str(each.get("name") or path.name), _home_short(path), when, missing)
         row.clicked.connect(lambda: self._open_recent(str(path), missing))
         row.forget_asked.connect(lambda: self._session.settings.forget_recent(str(path)))
@@ -260,5 +266,3 @@ def _home_short(path: Path) -> str:
         return f"~/{path.relative_to(Path.home())}"
     except ValueError:
         return str(path)
-
-

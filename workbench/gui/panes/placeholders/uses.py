@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.engine.text import shorten
+from workbench.gui.delegates.ink import mono
 from workbench.gui.panes.placeholders.declaring import (
     NEEDS,
     Row,
@@ -31,7 +31,8 @@ from workbench.gui.panes.placeholders.declaring import (
     tokens_of,
 )
 from workbench.gui.shell.session import Session
-from workbench.gui.shell.theme import icon_pixmap, mono_font, set_role, small_font, theme
+from workbench.gui.shell.theme import icon_pixmap, set_role, small_font, theme
+from workbench.gui.widgets.labels import TokenLabel
 
 ROW = Qt.ItemDataRole.UserRole + 1
 _STATUS = {
@@ -86,7 +87,7 @@ class _RowDelegate(QStyledItemDelegate):
     """Two lines: body and need, then what it means or what is put in."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        height = QFontMetrics(mono_font()).height() + QFontMetrics(small_font()).height()
+        height = QFontMetrics(mono()).height() + QFontMetrics(small_font()).height()
         return QSize(160, max(40, height + 10))
 
     def paint(
@@ -101,8 +102,8 @@ class _RowDelegate(QStyledItemDelegate):
         name, token, _words = _STATUS[row.status]
         painter.drawPixmap(box.left() + 8, box.top() + 7, icon_pixmap(name, token, 14))
         left, width = box.left() + 28, box.width() - 36
-        small, mono = QFontMetrics(small_font()), QFontMetrics(mono_font())
-        first = QRect(left, box.top() + 4, width, mono.height())
+        small, figures = QFontMetrics(small_font()), QFontMetrics(mono())
+        first = QRect(left, box.top() + 4, width, figures.height())
         second = QRect(left, first.bottom() + 2, width, small.height())
         align, elide = Qt.AlignmentFlag.AlignVCenter, Qt.TextElideMode.ElideRight
         painter.setFont(small_font())
@@ -111,10 +112,10 @@ class _RowDelegate(QStyledItemDelegate):
         painter.drawText(first, align | Qt.AlignmentFlag.AlignRight, said)
         line = row.description or row.value.replace("\n", " ⏎ ") or _STATUS[row.status][2]
         painter.drawText(second, align, small.elidedText(line, elide, width))
-        painter.setFont(mono_font())
+        painter.setFont(mono())
         painter.setPen(colors.color("text"))
         room = width - (small.horizontalAdvance(said) + 10 if said else 0)
-        painter.drawText(first, align, mono.elidedText(row.body, Qt.TextElideMode.ElideMiddle, room))
+        painter.drawText(first, align, figures.elidedText(row.body, Qt.TextElideMode.ElideMiddle, room))
         painter.restore()
 
 
@@ -155,7 +156,6 @@ class UsesSection(QWidget):
         self.view.selectionModel().currentChanged.connect(lambda *_: self._fill_form())
         session.rendered.connect(lambda _rendering: self.refresh())
         session.project_changed.connect(self.refresh)
-        session.edited.connect(lambda area: self.refresh() if area in ("template", "schemas") else None)
         session.caret_moved.connect(self._follow)
 
     def _build_form(self) -> QWidget:
@@ -177,11 +177,7 @@ class UsesSection(QWidget):
         self.description = QLineEdit()
         self.description.setAccessibleName("Description")
         self.description.editingFinished.connect(self._describe_chosen)
-        self.value = QLabel()
-        self.value.setFont(mono_font())
-        self.value.setWordWrap(True)
-        self.value.setTextFormat(Qt.TextFormat.PlainText)
-        self.value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.value = TokenLabel("", monospace=True, elide=True)
         self.where = QPushButton()
         set_role(self.where, "link")
         self.where.clicked.connect(self._next_place)
@@ -265,7 +261,8 @@ class UsesSection(QWidget):
                 else "Only what is read from the parameters by a plain path has a description in their schema"
             )
             self.description.setPlaceholderText("kept in the parameters' schema" if possible else "")
-            self.value.setText(shorten(row.value, 160) or _STATUS[row.status][2])
+            self.value.set_text(row.value.replace("\n", " ⏎ ") or _STATUS[row.status][2])
+            self.value.setToolTip(row.value)
             count = len(row.uses)
             self.where.setText("Placeholder" if count == 1 else f"Next of {count}")
             self.where.setAccessibleName("Go to the placeholder")

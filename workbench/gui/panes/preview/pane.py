@@ -149,6 +149,7 @@ class PreviewPane(QWidget):
             label.setMinimumWidth(10)
             set_role(label, "plain")
         set_role(self.counts, "second")
+        self.foot.setContentsMargins(0, 3, 0, 3)
         self.counts.setContentsMargins(12, 0, 12, 4)
         self.counts.hide()
         self.each = QPushButton("Each message")
@@ -158,7 +159,7 @@ class PreviewPane(QWidget):
         self.each.setFont(small_font())
         self.each.toggled.connect(self.counts.setVisible)
         row = QHBoxLayout()
-        row.setContentsMargins(12, 1, 8, 1)
+        row.setContentsMargins(12, 2, 8, 2)
         row.addWidget(self.foot, 1)
         row.addWidget(self.each)
         column = QVBoxLayout(foot)
@@ -194,7 +195,7 @@ class PreviewPane(QWidget):
         titles = self._titles()
         is_graph = rendering.graph is not None
         # A graph has no messages to read, so that there is nothing to switch.
-        self.view_switch.setEnabled(not is_graph)
+        self.view_switch.setVisible(not is_graph)
         self.views.setCurrentIndex(1 if is_graph or self.view_switch.current() == "json" else 0)
         self._put(rendering, titles)
         self._show_banner(rendering)
@@ -216,7 +217,7 @@ class PreviewPane(QWidget):
             self.second_json.show_rendering(self._other, self._differing)
 
     def _show_banner(self, rendering: ProjectRendering) -> None:
-        missing = [place for use, place in placed_uses(rendering) if use.status == "kept"]
+        missing = [place for _use, place in placed_uses(rendering, status="kept")]
         self._first_missing = missing[0] if missing else None
         if not rendering.parameters.ok:
             problem = next((d.message for d in rendering.parameters.diagnostics if d.severity == "error"), "")
@@ -373,8 +374,14 @@ class PreviewPane(QWidget):
             self._session.go_to(found[0])
 
     def _context_menu(self, text: CodeEditor, point: QPoint) -> None:
+        menu = self.menu_at(text, text.offset_at(point))
+        menu.exec(text.viewport().mapToGlobal(point))
+        menu.deleteLater()
+
+    def menu_at(self, text: CodeEditor, offset: int | None) -> QMenu:
+        """Return the menu of one of the texts over an offset."""
         menu = QMenu(self)
-        found = self._found_at(text, text.offset_at(point))
+        found = self._found_at(text, offset)
         if found is not None:
             place, use = found
             menu.addAction("Go to placeholder", lambda: self._session.go_to(place))
@@ -386,8 +393,7 @@ class PreviewPane(QWidget):
             menu.addSeparator()
         menu.addAction("Copy", text.copy).setEnabled(text.textCursor().hasSelection())
         menu.addAction("Copy the whole prompt", self.copy_all)
-        menu.exec(text.viewport().mapToGlobal(point))
-        menu.deleteLater()
+        return menu
 
     def copy_all(self) -> None:
         """Put the whole filled prompt on the clipboard."""

@@ -189,19 +189,23 @@ class JsonPreview(CodeEditor):
         return tint.data if tint is not None else None  # type: ignore[return-value]
 
 
-def placed_uses(rendering: ProjectRendering) -> Iterator[tuple[PlaceholderUse, Place]]:
-    """Yield every placeholder with its place in its message or in the text of the graph."""
+def placed_uses(
+    rendering: ProjectRendering, *, status: str | None = None
+) -> Iterator[tuple[PlaceholderUse, Place]]:
+    """Yield every placeholder (of one status) with its place in its message or in the text of the graph."""
     if rendering.graph is None:
         for index, message in enumerate(rendering.messages):
             for use in message.placeholders:
-                yield use, Place("message", str(index), use.start, use.end, use.pointer)
+                if status is None or use.status == status:
+                    yield use, Place("message", str(index), use.start, use.end, use.pointer)
         return
     from workbench.engine.templates import GraphText
 
     if rendering.graph_document is not None:
         text = GraphText(rendering.graph_document)
         for use in rendering.graph.placeholders:
-            yield use, Place("graph", "", *(text.span_of(use) or (None, None)), use.pointer)
+            if status is None or use.status == status:
+                yield use, Place("graph", "", *(text.span_of(use) or (None, None)), use.pointer)
 
 
 def key_of(use: PlaceholderUse, place: Place) -> object:
