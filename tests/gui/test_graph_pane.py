@@ -45,6 +45,26 @@ def test_a_new_graph_begins_with_the_messages(open_window: MainWindow, settled) 
     assert not open_window.template.unused_note.isVisibleTo(open_window.template)
 
 
+def test_the_menu_makes_and_shows_a_graph(open_window: MainWindow, settled) -> None:
+    open_window.actions_by_id["project.use-graph"].trigger()
+    settled(open_window.session)
+    assert open_window.template.tabs.currentIndex() == 1
+    assert open_window.template.graph.editor.hasFocus()
+    text = open_window.session.snapshot().graph.text
+    open_window.template.tabs.setCurrentIndex(0)
+    open_window.actions_by_id["project.use-graph"].trigger()
+    assert open_window.session.snapshot().graph.text == text
+    assert open_window.template.tabs.currentIndex() == 1
+
+
+def test_the_tree_gives_way_where_there_is_no_room(graph, open_window: MainWindow, settled) -> None:
+    graph.resize(400, 300)
+    assert graph.tree.isHidden()
+    graph.tree_button.click()
+    assert not graph.tree.isHidden()
+    assert graph.model.rowCount() == 1
+
+
 def test_a_graph_is_saved_beside_the_project_and_goes_with_it(
     graph, open_window: MainWindow, settled
 ) -> None:

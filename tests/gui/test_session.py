@@ -243,3 +243,29 @@ def test_a_diagnostic_knows_its_place(open_session: Session, diagnostic, place, 
     snapshot = open_session.snapshot()
     assert place_of(diagnostic, snapshot, "default") == place
     assert place_words(diagnostic, snapshot, "default") == words
+
+
+def test_a_prompt_with_a_missing_value_is_not_sent_to_the_checks(open_session: Session) -> None:
+    Editor(open_session, 0).type("[%param.gone%]")
+    failures: list[tuple[str, str]] = []
+    open_session.run_failed.connect(lambda kind, why: failures.append((kind, why)))
+    open_session.run_checks("input")
+    assert failures == [("check", "the prompt is not sent: no value for param.gone")]
+    open_session.run_checks("input", record=False)
+    assert len(failures) == 1
+    assert not open_session.running()
+
+
+def test_secrets_come_from_the_keyring_of_the_system(qapp, settings, monkeypatch) -> None:
+    from workbench.engine.secrets import SystemKeyring
+
+    stored = {"mine": "sk-stored-value"}
+    monkeypatch.setattr(SystemKeyring, "get_password", lambda _self, _service, name: stored.get(name))
+    session = Session(settings)
+    try:
+        assert session.secrets.source("mine") == "keyring"
+        session.secrets.accept("mine", "https://models.example.test")
+        assert (settings.folder / "accepted-origins.json").exists()
+    finally:
+        session.close()
+        session.deleteLater()

@@ -168,6 +168,7 @@ class MainWindow(QMainWindow):
             "view.smaller": partial(self.zoom, -1),
             "view.wrap": self._toggle_wrap,
             "project.add-message": lambda: (self.show_layout("Compose"), self.template.add_message()),
+            "project.use-graph": lambda: (self.show_layout("Compose"), self.template.use_graph()),
             "project.new-parameter-set": parameters.ask_new,
             "project.duplicate-parameter-set": parameters.ask_duplicate,
             "project.rename-parameter-set": parameters.ask_rename,

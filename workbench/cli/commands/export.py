@@ -39,18 +39,21 @@ def run(arguments: argparse.Namespace) -> int:
         raise CliError(
             "export: name a project and a target with --to TARGET (export --list shows the targets)"
         )
-    from workbench.engine.exports import find_target, targets, write_export
+    from workbench.engine.exports import find_target, readme, targets, write_export
 
     target = find_target(arguments.to)
     if target is None:
         raise CliError(
             f"--to {arguments.to}: there is no such target (there are: {', '.join(t.name for t in targets())})"
         )
-    export = target.export(load_project(arguments.project).snapshot(), parameter_set=arguments.parameter_set)
+    snapshot = load_project(arguments.project).snapshot()
+    export = target.export(snapshot, parameter_set=arguments.parameter_set)
     written: list[Path] = []
     if arguments.output is not None:
         try:
-            written = write_export(export, Path(arguments.output))
+            written = write_export(
+                export, Path(arguments.output), extra=(readme(export, snapshot, target.title),)
+            )
         except OSError as error:
             raise CliError(f"{arguments.output}: {error.strerror or error}") from error
     losses = [{"kind": loss.kind, "subject": loss.subject, "detail": loss.detail} for loss in export.losses]

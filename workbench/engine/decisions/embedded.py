@@ -95,8 +95,8 @@ class EmbeddedDecisionModel(DecisionModel):
         """Return what to expect of this model."""
         own = self.files.name == MODEL_NAME
         expectation = (
-            "Runs on this machine in a few milliseconds. English first; weak at negation and at who says "
-            "what. Fit it on your own labelled cases before you rely on it."
+            "Runs on this machine: loads in half a second, then answers in milliseconds. English first; weak at "
+            "negation and at who says what. Fit it on your own labelled cases before you rely on it."
         )
         if not own:
             expectation = f"The sentence model in {self.files.model.parent}. Its quality is not known here."

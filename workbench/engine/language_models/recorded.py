@@ -276,7 +276,9 @@ class RecordedModel:
 
     def _nothing_fits(self) -> str:
         known = "; ".join(f"“{shorten(request, 60)}”" for request in list(self._by_request)[:5])
-        return "There is no recorded answer to this request." + (f" Recorded are: {known}." if known else "")
+        return "There is no recorded answer to this request." + (
+            f" Use one of these, or choose another chat model: {known}." if known else ""
+        )
 
     async def probe(self) -> Probe:
         """Tell what is recorded."""

@@ -115,7 +115,7 @@ class GraphPane(QWidget):
         set_role(words, "second")
         self.create_button = QPushButton("Use an object graph")
         self.create_button.setToolTip("Make graph.json from the messages and send it in their place")
-        self.create_button.clicked.connect(self._create)
+        self.create_button.clicked.connect(self.create)
         column.addWidget(words)
         column.addWidget(self.create_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
@@ -220,7 +220,8 @@ class GraphPane(QWidget):
         if project is not None and project.snapshot().graph is not None:
             project.set_graph(self.editor.raw_text())
 
-    def _create(self) -> None:
+    def create(self) -> None:
+        """Make a graph of the messages; undoable."""
         from workbench.engine.json_text import dumps
 
         messages = [{"role": m.role, "content": m.content} for m in self._session.snapshot().messages]

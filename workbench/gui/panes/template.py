@@ -311,6 +311,13 @@ class TemplatePane(QWidget):
         if at < len(self.cards):
             self.cards[at].editor.setFocus()
 
+    def use_graph(self) -> None:
+        """Show the object graph; where the project has none, one is made of the messages (undoable)."""
+        self.tabs.setCurrentIndex(1)
+        if self._session.snapshot().graph is None:
+            self.graph.create()
+        self.graph.editor.setFocus()
+
     def remove_message(self, index: int) -> None:
         """Remove a message; undoable."""
         message = self._session.snapshot().messages[index]

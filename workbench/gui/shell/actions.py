@@ -122,6 +122,15 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("view.wrap", "Wrap long lines", "Alt+Z", "wrap", "View", group=2, checkable=True),
     ActionSpec("project.add-message", "Add message", "", "plus", "Project", needs="project"),
     ActionSpec(
+        "project.use-graph",
+        "Object graph",
+        "",
+        "graph",
+        "Project",
+        tip="Send the JSON of an object graph in place of the messages",
+        needs="project",
+    ),
+    ActionSpec(
         "project.new-parameter-set", "New parameter set…", "", "plus", "Project", group=1, needs="project"
     ),
     ActionSpec(
@@ -263,7 +272,6 @@ class ActionSet(QObject):
         action.setShortcut(QKeySequence.fromString(shortcut, QKeySequence.SequenceFormat.PortableText))
         tip = spec.tip or spec.text.rstrip("…")
         action.setToolTip(f"{tip} ({shortcut})" if shortcut else tip)
-        action.setStatusTip(spec.tip)
 
     def conflict(self, action_id: str, shortcut: str) -> str | None:
         """Return the id of another action that has `shortcut` already."""

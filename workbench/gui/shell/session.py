@@ -427,7 +427,11 @@ class Session(QObject):
 
         snapshot, revision, parameter_set = self.snapshot(), self._revision, self.parameter_set
         if text is None:
-            text = self._rendered_text(snapshot, parameter_set)
+            rendering = self._fill(snapshot, parameter_set)
+            if rendering.broken or rendering.unresolved:
+                self._refuse_to_send(rendering, record)
+                return
+            text = rendering.text()
         name, history = self.decision_model_name, self.history if self.records else None
         body, title = text, f"Check {stage}, {len(snapshot.guardrail(stage).checks)} checks"
 
@@ -587,10 +591,22 @@ class Session(QObject):
                 if only is None:
                     self.results_changed.emit(stage)
 
-    def _rendered_text(self, snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
+    def _fill(self, snapshot: ProjectSnapshot, parameter_set: str | None) -> ProjectRendering:
         from workbench.engine.workflows import render_project
 
-        return render_project(snapshot, parameter_set, validate=False).text()
+        return render_project(snapshot, parameter_set, validate=False)
+
+    def _refuse_to_send(self, rendering: ProjectRendering, asked: bool) -> None:
+        """Say why a prompt is not sent; a run that somebody asked for has failed with it."""
+        bodies = ", ".join(dict.fromkeys(use.body for use in rendering.unresolved))
+        reason = rendering.broken[0].one_line() if rendering.broken else f"no value for {bodies}"
+        message = f"the prompt is not sent: {reason}"
+        if asked:
+            self._begin("check")
+            self._end("check")
+            self.run_failed.emit("check", self.scrub(message))
+        else:
+            self.status.emit(self.scrub(message))
 
     async def _decision_model(self, snapshot: ProjectSnapshot, name: str | None) -> Any:
         """Return the opened model, kept open between runs; runs on the loop thread."""
