@@ -143,7 +143,7 @@ class WorkbenchToolBar(QToolBar):
 
     def _automatic_chat(self) -> str:
         try:
-            return f"Automatic ({model_title(self._session.chat_settings())})"
+            return f"Auto: {model_title(self._session.chat_settings())}"
         except Exception:  # a project whose model tables are wrong still opens; the problems list names them
             return "No chat model"
 
