@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -88,7 +88,6 @@ class GraphPane(QWidget):
         self.splitter.addWidget(self.tree)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 2)
-        self.splitter.splitterMoved.connect(lambda *_: self._fit_tree())
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
@@ -168,6 +167,7 @@ class GraphPane(QWidget):
         tree.setColumnWidth(NAME, 120)
         tree.setColumnWidth(TYPE, 56)
         tree.setMinimumWidth(120)
+        tree.viewport().installEventFilter(self)
         triggers = QAbstractItemView.EditTrigger
         tree.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -184,7 +184,11 @@ class GraphPane(QWidget):
             # Text and tree side by side need room; who wants the tree all the same presses its button.
             self._wide = wide
             self.tree_button.setChecked(wide)
-        self._fit_tree()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._fit_tree()
+        return super().eventFilter(watched, event)
 
     def _fit_tree(self) -> None:
         """Share the width of the tree; where it is narrow, the types go first."""

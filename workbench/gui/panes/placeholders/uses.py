@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QPushButton,
+    QSizePolicy,
     QSplitter,
     QStyle,
     QStyledItemDelegate,
@@ -165,8 +166,8 @@ class UsesSection(QWidget):
         form = QFormLayout(self.form)
         form.setContentsMargins(12, 8, 12, 8)
         form.setVerticalSpacing(6)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.need = QComboBox()
         for need, words in zip(NEEDS, ("not declared", "required", "optional"), strict=True):
             self.need.addItem(words, need)
@@ -178,6 +179,7 @@ class UsesSection(QWidget):
         self.description.setAccessibleName("Description")
         self.description.editingFinished.connect(self._describe_chosen)
         self.value = TokenLabel("", monospace=True, elide=True)
+        self.value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.where = QPushButton()
         set_role(self.where, "link")
         self.where.clicked.connect(self._next_place)
@@ -193,7 +195,7 @@ class UsesSection(QWidget):
         form.addRow("Need", self.need)
         form.addRow("Means", self.description)
         form.addRow("Value", self.value)
-        form.addRow("Go to", links)
+        form.addRow(links)
         return self.form
 
     # -- showing ----------------------------------------------------------------------------------------
