@@ -156,3 +156,15 @@ def test_without_a_display_and_a_project_there_is_a_clear_line(
     outcome = run()
     assert outcome.status == 2
     assert "no display" in outcome.err
+
+
+def test_a_misspelt_command_is_named_with_the_list_of_commands(run: Run, triage: Path) -> None:
+    outcome = run("chek", triage)
+    assert outcome.status == 2
+    assert "chek" in outcome.err
+    assert "check" in outcome.err
+
+
+def test_a_written_export_has_a_readme_with_its_losses(run: Run, triage: Path, tmp_path: Path) -> None:
+    run("export", triage, "--to", "litellm", "-o", tmp_path / "out")
+    assert "left out" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
