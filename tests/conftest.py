@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+import pytest
+
 WITHOUT_QT = os.environ.get("PROMPT_WORKBENCH_TEST_WITHOUT_QT") == "1"
 
 for variable in [
@@ -34,3 +36,20 @@ class _NoQt(importlib.abc.MetaPathFinder):
 
 if WITHOUT_QT:
     sys.meta_path.insert(0, _NoQt())
+
+
+_status = pytest.StashKey[int]()
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    session.config.stash[_status] = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    # Hundreds of windows lived in this one process. Python takes down what is left of them in no order, which
+    # Qt does not survive; the program's own way out is tested in processes of its own (tests/e2e).
+    if "PySide6.QtWidgets" in sys.modules and "PYTEST_XDIST_WORKER" not in os.environ:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(config.stash.get(_status, 1))
