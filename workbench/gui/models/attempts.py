@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from workbench.gui.models.figures import counted, format_duration, format_tokens
-from workbench.gui.models.roots import ROOT
 from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.models.table import HeadedTableModel
 from workbench.gui.widgets.conversation import Turn
 from workbench.gui.widgets.timeline import Lane, Step
 
@@ -146,8 +146,10 @@ def step_cuts(events: Sequence[RunEvent]) -> list[int]:
     return cuts
 
 
-class AttemptTableModel(QAbstractTableModel):
+class AttemptTableModel(HeadedTableModel):
     """One row per attempt; a live run grows it without a reset."""
+
+    heads = _HEADS
 
     StatusRole = Qt.ItemDataRole.UserRole + 3
 
@@ -175,18 +177,8 @@ class AttemptTableModel(QAbstractTableModel):
         """Return the attempt of a row."""
         return self._rows[row]
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return len(_HEADS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _HEADS[section]
-        return None
+    def shown_rows(self) -> Sized:
+        return self._rows
 
     def data(
         self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from workbench.gui.models.figures import format_duration
-from workbench.gui.models.roots import ROOT
 from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.models.table import HeadedTableModel
 from workbench.gui.widgets.diff_view import changes_in_words
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ class BatchRow:
         return word_of(self.outcome)
 
 
-class BatchModel(QAbstractTableModel):
+class BatchModel(HeadedTableModel):
     """One row per request."""
+
+    heads = _HEADS
 
     StatusRole = Qt.ItemDataRole.UserRole + 3
 
@@ -64,18 +66,8 @@ class BatchModel(QAbstractTableModel):
             setattr(self.rows[row], name, value)
         self.dataChanged.emit(self.index(row, 0), self.index(row, TIME))
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return len(_HEADS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _HEADS[section]
-        return None
+    def shown_rows(self) -> Sized:
+        return self.rows
 
     def data(
         self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole

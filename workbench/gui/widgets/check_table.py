@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from workbench.gui.delegates.probability import BarState, ProbabilityDelegate
 from workbench.gui.delegates.words import StatusDelegate, TextDelegate
 from workbench.gui.models.figures import format_margin
-from workbench.gui.models.roots import ROOT
+from workbench.gui.models.table import HeadedTableModel
 
 if TYPE_CHECKING:
     from workbench.engine.guardrails import CheckResult, GuardrailResult
@@ -19,8 +20,10 @@ NAME, BAR, OUTCOME = range(3)
 _HEADS = ("Check", "Probability of yes", "Outcome")
 
 
-class CheckResultModel(QAbstractTableModel):
+class CheckResultModel(HeadedTableModel):
     """The checks of one result."""
+
+    heads = _HEADS
 
     StatusRole = Qt.ItemDataRole.UserRole + 3
 
@@ -34,18 +37,8 @@ class CheckResultModel(QAbstractTableModel):
         self._rows = result.checks if result is not None else ()
         self.endResetModel()
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return len(_HEADS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _HEADS[section]
-        return None
+    def shown_rows(self) -> Sized:
+        return self._rows
 
     def data(
         self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
