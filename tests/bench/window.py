@@ -305,7 +305,9 @@ def measure_window(work: Path) -> list[Figure]:
     home = work / "home"
     (home / "config").mkdir(parents=True)
     # The embedded model would start by itself, and these figures are without models.
-    (home / "config" / "settings.json").write_text(json.dumps({"checks.live": False, "recovery.seconds": 0}), "utf-8")
+    (home / "config" / "settings.json").write_text(
+        json.dumps({"checks.live": False, "recovery.seconds": 0}), "utf-8"
+    )
     sample = work / "sample"
     make_sample(sample)
     starts = []
