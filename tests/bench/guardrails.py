@@ -4,26 +4,26 @@ Run `python -m tests.bench.guardrails [quality] [fit] [http]`; without a word al
 
 - `quality`: AUROC, accuracy and log loss of the embedded model on texts that it was not fitted on, with no
   examples and with two a side, in both directions, beside sparrow-decider's real server.
-- `fit`: the weights of the zero-shot score, fitted anew on the development set, with one check left out at a time.
+- `fit`: the weights of the zero-shot score, fitted anew on the development set and the samples' cases, and what
+  they are worth on checks that took no part: with one check left out at a time, and in both directions.
 - `http`: overhead of one guardrail call over a bare httpx post, and 1,000 cases against a plain asyncio loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 
-from tests.shared_data import SHARED
+from tests.bench import zero_shot
 from workbench.engine.decisions import (
     DecisionRequest,
     YesNoAnswer,
@@ -32,12 +32,10 @@ from workbench.engine.decisions import (
 )
 from workbench.engine.decisions.embedded import EmbeddedDecisionModel
 from workbench.engine.decisions.model_files import built_in_files
-from workbench.engine.decisions.zero_shot import descriptions
+from workbench.engine.decisions.zero_shot import sigmoid
 from workbench.engine.evaluation import Case, EvaluationRun, metrics
 from workbench.engine.guardrails import CheckSettings, GuardrailSettings, guardrail_from_settings
 from workbench.engine.model_settings import ModelSettings
-
-HELD_OUT = Path(__file__).resolve().parents[1] / "data" / "decisions" / "held_out.jsonl"
 
 
 @dataclass(frozen=True)
@@ -46,67 +44,64 @@ class Labelled:
 
     questions: Mapping[str, YesNoQuestion]
     rows: Mapping[str, list[tuple[str, bool]]]
+    listed: Sequence[zero_shot.Row]
 
-    def flat(self) -> list[tuple[str, str, bool]]:
-        return [(name, text, label) for name, rows in self.rows.items() for text, label in rows]
-
-
-def load(path: Path, questions: Mapping[str, YesNoQuestion]) -> Labelled:
-    rows: dict[str, list[tuple[str, bool]]] = {name: [] for name in questions}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        case = json.loads(line)
-        for name, label in case["labels"].items():
-            rows[name].append((case["text"], label))
-    return Labelled(questions, rows)
+    @classmethod
+    def of(cls, listed: Sequence[zero_shot.Row]) -> Labelled:
+        """Gather rows by check."""
+        rows: dict[str, list[tuple[str, bool]]] = {row.check: [] for row in listed}
+        for row in listed:
+            rows[row.check].append((row.text, row.label))
+        return cls({row.check: row.question for row in listed}, rows, listed)
 
 
-def sets() -> tuple[Labelled, Labelled]:
-    folder = SHARED / "guardrail-cases"
-    if not folder.exists():
-        raise SystemExit("the development set is not here: ../shared/data/guardrail-cases")
-    checks = json.loads((folder / "checks.json").read_text(encoding="utf-8"))
-    questions = {c["name"]: YesNoQuestion(c["question"], c["yes_means"], c["no_means"]) for c in checks}
-    return load(folder / "development.jsonl", questions), load(HELD_OUT, questions)
+async def scores(model: Any, labelled: Labelled) -> list[float]:
+    found = []
+    for row in labelled.listed:
+        response = await model.decide(DecisionRequest(row.text, {row.check: row.question}))
+        answer = response.answers[row.check]
+        if not isinstance(answer, YesNoAnswer):
+            raise SystemExit(f"no probability for {row.check}: {answer}")
+        found.append(answer.probability)
+    return found
 
 
-async def scores(model: Any, labelled: Labelled) -> tuple[list[float], list[bool]]:
-    p, y = [], []
-    for name, text, label in labelled.flat():
-        response = await model.decide(DecisionRequest(text, {name: labelled.questions[name]}))
-        answer = response.answers[name]
-        if isinstance(answer, YesNoAnswer):
-            p.append(answer.probability)
-            y.append(label)
-    return p, y
-
-
-def show(what: str, p: list[float], y: list[bool]) -> None:
+def show(what: str, p: Sequence[float], rows: Sequence[zero_shot.Row]) -> None:
+    y = [row.label for row in rows]
     c = metrics.confusion(p, y, 0.5)
+    low, high = zero_shot.interval(p, rows)
     print(
-        f"{what:58} AUROC {metrics.auc(p, y):.3f}  accuracy {c.accuracy:.3f}  "
+        f"{what:64} AUROC {metrics.auc(p, y):.3f} ({low:.2f} to {high:.2f})  accuracy {c.accuracy:.3f}  "
         f"log loss {metrics.log_loss(p, y):.3f}  n {len(p)}"
     )
 
 
 async def quality() -> None:
     """Print the figures of the embedded model and of sparrow-decider."""
-    development, held_out = sets()
+    development, held_out = (
+        Labelled.of(zero_shot.development_rows()),
+        Labelled.of(zero_shot.held_out_rows()),
+    )
     files = built_in_files()
     plain = EmbeddedDecisionModel(files)
-    await plain.warm()
+    await plain.decide(DecisionRequest("The wording is embedded once.", held_out.questions))
     started = time.perf_counter()
-    show("embedded, no examples, on held-out texts", *await scores(plain, held_out))
-    print(
-        f"{'':58} {(time.perf_counter() - started) / len(held_out.flat()) * 1000:.1f} ms a text, wording cached"
+    p = await scores(plain, held_out)
+    each = (time.perf_counter() - started) / len(held_out.listed) * 1000
+    show("embedded, no examples, on held-out texts", p, held_out.listed)
+    print(f"{'':64} {each:.1f} ms a text, wording cached")
+    show(
+        "embedded, no examples, on the development set (fitted on)",
+        await scores(plain, development),
+        development.listed,
     )
-    show("embedded, no examples, on the development set (fitted on)", *await scores(plain, development))
     for chosen, other, name in (
         (development, held_out, "development, on held-out texts"),
         (held_out, development, "held-out, on the development set"),
     ):
         fitted, _ = await plain.fit(chosen.questions, chosen.rows)
         model = EmbeddedDecisionModel(files, fitted=fitted)
-        show(f"embedded, two examples a side of {name}", *await scores(model, other))
+        show(f"embedded, two examples a side of {name}", await scores(model, other), other.listed)
     await sparrow(held_out)
 
 
@@ -115,34 +110,35 @@ async def sparrow(held_out: Labelled) -> None:
 
     with running("sparrow-decider", "serve") as url:
         model = open_decision_model(ModelSettings("sparrow", "system-one", url, "sparrow"))
-        show("sparrow-decider, yes/no with descriptions, on held-out texts", *await scores(model, held_out))
+        p = await scores(model, held_out)
+        show("sparrow-decider, yes/no with descriptions, on held-out texts", p, held_out.listed)
         await model.aclose()
 
 
 async def fit() -> None:
-    """Print the zero-shot weights for each set of descriptions, and their figures with one check left out."""
-    from sklearn.linear_model import LogisticRegression
-
-    development, _ = sets()
+    """Print the zero-shot weights for each set of descriptions, and figures on checks and texts not fitted on."""
     model = EmbeddedDecisionModel(built_in_files())
-    rows, labels, checks = [], [], []
-    for name, text, label in development.flat():
-        texts = [text, *descriptions(development.questions[name])]
-        vectors = await model._text_vectors(texts)
-        rows.append([float(np.dot(vectors[text], vectors[d])) for d in texts[1:]])
-        labels.append(label)
-        checks.append(name)
-    x, y, groups = np.array(rows), np.array(labels), np.array(checks)
-    for what, columns in (("yes, no, question", [0, 1, 2]), ("yes, question", [0, 2]), ("question", [2])):
-        for strength in (3, 10, 30, 100):
-            p = np.zeros(len(y))
-            for group in set(checks):
-                inside = groups == group
-                part = LogisticRegression(C=strength, max_iter=10_000).fit(x[~inside][:, columns], y[~inside])
-                p[inside] = part.predict_proba(x[inside][:, columns])[:, 1]
-            whole = LogisticRegression(C=strength, max_iter=10_000).fit(x[:, columns], y)
-            show(f"{what}, C = {strength}, one check left out", p.tolist(), y.tolist())
-            print(f"{'':58} weights {whole.coef_[0].round(2)} intercept {whole.intercept_[0]:.2f}")
+    development, samples = zero_shot.development_rows(), zero_shot.sample_rows()
+    for yes, no in itertools.product((True, False), repeat=2):
+        rows = zero_shot.reworded([*development, *samples], yes=yes, no=no)
+        windowed = await zero_shot.features(model, rows)
+        p = [sigmoid(logit) for logit in zero_shot.left_out(windowed, rows)]
+        what = f"{'with' if yes else 'without'} yes_means, {'with' if no else 'without'} no_means"
+        weights, intercept = zero_shot.fit(windowed, rows)
+        print(f"{what}: yes, parts, no {weights.round(2)} intercept {intercept:.2f}")
+        count = len(development)
+        show("  one check left out at a time, development", p[:count], rows[:count])
+        show("  one check left out at a time, samples' cases", p[count:], rows[count:])
+    held_out = zero_shot.held_out_rows()
+    for what, chosen, other in (
+        ("fitted on development and samples, on held-out texts", [*development, *samples], held_out),
+        ("fitted on development only, on held-out texts", development, held_out),
+        ("fitted on held-out texts and samples, on development", [*held_out, *samples], development),
+        ("fitted on held-out texts only, on development", held_out, development),
+    ):
+        fitted = zero_shot.fit(await zero_shot.features(model, chosen), chosen)
+        found = zero_shot.logits(await zero_shot.features(model, other), fitted)
+        show(what, [sigmoid(logit) for logit in found], other)
 
 
 CHECKS = tuple(CheckSettings(f"check{i}", f"Is it number {i}?", None, "yes", "no") for i in range(8))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,9 @@ from workbench.engine.decisions.fitted import (
     fit_logistic,
     folds,
     hash_cases,
+    previous_path,
+    read_fit,
+    restore_fit,
     stale_fits,
 )
 
@@ -85,3 +90,58 @@ def test_folds_spread_both_labels_evenly() -> None:
         chosen = [label for label, number in zip(labels, numbers, strict=True) if number == fold]
         assert chosen.count(True) == 2
         assert chosen.count(False) == 1
+
+
+# ---- nothing is lost ------------------------------------------------------------------------------------
+
+
+def other_fit() -> FittedChecks:
+    return FittedChecks("m@2", {"rude": CHECK})
+
+
+def test_a_fit_can_be_read_taken_away_and_put_back_byte_for_byte(tmp_path: Path) -> None:
+    path = tmp_path / "fitted-checks.json"
+    assert read_fit(path) is None
+    FITTED.save(path)
+    stored = read_fit(path)
+    assert restore_fit(path, None) == stored
+    assert FittedChecks.load(path) is None
+    assert restore_fit(path, stored) is None
+    assert path.read_bytes() == stored
+    assert FittedChecks.load(path) == FITTED
+
+
+def test_fitting_again_keeps_the_fit_it_replaces(tmp_path: Path) -> None:
+    path = tmp_path / "fitted-checks.json"
+    FITTED.save(path)
+    other_fit().save(path)
+    assert FittedChecks.load(path) == other_fit()
+    assert FittedChecks.load(previous_path(path)) == FITTED
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "fitted-checks.json",
+        "fitted-checks.previous.json",
+    ]
+
+
+def test_storing_the_same_fit_again_does_not_push_out_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "fitted-checks.json"
+    FITTED.save(path)
+    other_fit().save(path)
+    other_fit().save(path)
+    assert FittedChecks.load(previous_path(path)) == FITTED
+
+
+def test_a_fit_that_cannot_be_read_as_one_is_kept_too(tmp_path: Path) -> None:
+    path = tmp_path / "fitted-checks.json"
+    path.write_bytes(b"{ broken \xff")
+    FITTED.save(path)
+    assert previous_path(path).read_bytes() == b"{ broken \xff"
+
+
+def test_a_fit_that_cannot_be_written_leaves_the_present_one(tmp_path: Path) -> None:
+    path = tmp_path / "fitted-checks.json"
+    FITTED.save(path)
+    (tmp_path / "fitted-checks.json.tmp").mkdir()
+    with pytest.raises(OSError, match="fitted-checks"):
+        other_fit().save(path)
+    assert FittedChecks.load(path) == FITTED

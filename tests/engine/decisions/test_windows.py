@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.engine.decisions.windows import LONGEST, sentences, windows
+from workbench.engine.decisions.windows import LONGEST, placed_windows, sentences, windows
 
 
 def test_a_short_text_is_one_window() -> None:
@@ -37,9 +37,26 @@ def test_a_long_sentence_without_blanks_is_cut_and_kept() -> None:
     assert max(map(len, pieces)) <= LONGEST
 
 
+def test_a_window_knows_its_sentences_and_where_they_lie() -> None:
+    text = (
+        "  The first one is short.\n\n"
+        + "word " * 30
+        + "end.  And a third, which is rather longer than that."
+    )
+    found = [(each.first, each.last, text[each.start : each.end]) for each in placed_windows(text)]
+    assert found == [
+        (1, 1, "The first one is short."),
+        (2, 2, "word " * 30 + "end."),
+        (3, 3, "And a third, which is rather longer than that."),
+    ]
+    assert [(each.first, each.last) for each in placed_windows("One. Two. Three.")] == [(1, 3)]
+
+
 @given(st.text(alphabet=st.sampled_from("ab .!?\n。é"), max_size=900))
 def test_no_character_is_lost_and_none_is_invented(text: str) -> None:
     pieces = windows(text)
+    for each in placed_windows(text):
+        assert "".join(text[each.start : each.end].split()) == "".join(each.text.split())
     squeezed = "".join(text.split())
     assert all(len(piece) <= LONGEST + 100 for piece in pieces)
     joined = ["".join(piece.split()) for piece in pieces]

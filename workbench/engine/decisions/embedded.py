@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any
 
 from workbench.engine.decisions.errors import DecisionError
@@ -32,13 +33,15 @@ from workbench.engine.decisions.questions import (
     YesNoAnswer,
     YesNoQuestion,
 )
-from workbench.engine.decisions.windows import windows
+from workbench.engine.decisions.windows import Window, placed_windows, windows
 from workbench.engine.decisions.zero_shot import descriptions, sigmoid, zero_shot_logit
 from workbench.engine.workers import WorkerCrashed, WorkerError, WorkerProcess, WorkerTimeout, shared_worker
 
 WORKER_MODULE = "workbench.engine.decisions.embedding_worker"
 MOST_WINDOWS = 2000
 """Windows of one text that are scored, well over 100,000 characters; a longer text is refused, not cut."""
+WORDING_ONLY = "judged by its wording only"
+"""What the detail of a check says that was not fitted."""
 _BATCH = 16
 _REMEMBERED = 2048
 
@@ -66,7 +69,7 @@ class EmbeddedDecisionModel(DecisionModel):
     """Scores texts by a sentence model in a worker process.
 
     A check without fitted weights is scored by its wording alone. A long text is cut into overlapping
-    windows and the highest probability counts. Of a mapping, only the last entry (the response) is judged:
+    windows and the highest probability counts; the answer's `span` says where that window lies. Of a mapping, only the last entry (the response) is judged:
     a sentence vector has no place for two texts in relation.
     """
 
@@ -95,7 +98,7 @@ class EmbeddedDecisionModel(DecisionModel):
         """Return what to expect of this model."""
         own = self.files.name == MODEL_NAME
         expectation = (
-            "Runs on this machine: loads in half a second, then answers in milliseconds. English first; weak at "
+            "Runs on this machine: loads in about a second, then answers in milliseconds. English first; weak at "
             "negation and at who says what. Fit it on your own labelled cases before you rely on it."
         )
         if not own:
@@ -110,14 +113,15 @@ class EmbeddedDecisionModel(DecisionModel):
         """Return a probability for every question; see `DecisionModel.decide`."""
         started = time.perf_counter()
         text = _judged_text(request.input)
-        pieces = windows(text)
+        pieces = placed_windows(text)
         if len(pieces) > MOST_WINDOWS:
             raise DecisionError(
                 f"the text is too long for the embedded model: {len(text)} characters",
                 kind="limit",
                 hint="check a part of it, or use a decision model on a server",
             )
-        vectors = await self._window_vectors(pieces)
+        groups = await self._groups([piece.text for piece in pieces])
+        vectors = [(vector, piece) for piece, group in zip(pieces, groups, strict=True) for vector in group]
         wording = await self._text_vectors(
             [piece for question in request.questions.values() for piece in descriptions(question) if piece]
         )
@@ -131,19 +135,27 @@ class EmbeddedDecisionModel(DecisionModel):
         )
 
     def _score(
-        self, name: str, question: YesNoQuestion, vectors: list[Vector], wording: Mapping[str, Vector]
+        self,
+        name: str,
+        question: YesNoQuestion,
+        vectors: list[tuple[Vector, Window]],
+        wording: Mapping[str, Vector],
     ) -> YesNoAnswer:
         fitted = self.fitted.checks.get(name) if self.fitted else None
         if fitted is not None and not fitted.fits(question):
             fitted = None
         logits = []
-        for vector in vectors:
+        for vector, _ in vectors:
             logit = zero_shot_logit(question, _similarities(question, vector, wording))
             logits.append(logit if fitted is None else fitted.logit(vector, logit))
         best = max(range(len(logits)), key=logits.__getitem__)
-        how = "by the wording alone" if fitted is None else _fit_words(fitted)
-        place = f", highest in part {best + 1} of {len(logits)}" if len(logits) > 1 else ""
-        return YesNoAnswer(sigmoid(logits[best]), detail=how + place)
+        how = WORDING_ONLY if fitted is None else _fit_words(fitted)
+        piece = vectors[best][1]
+        if piece == vectors[0][1] == vectors[-1][1]:
+            return YesNoAnswer(sigmoid(logits[best]), detail=how)
+        return YesNoAnswer(
+            sigmoid(logits[best]), detail=f"{how}; {_place_words(piece)}", span=(piece.start, piece.end)
+        )
 
     def _exchange(
         self, request: DecisionRequest, text: str, answers: Mapping[str, Answer], elapsed: float
@@ -316,7 +328,8 @@ def _similarities(question: YesNoQuestion, vector: Vector, wording: Mapping[str,
 
 
 def _dot(a: Vector, b: Vector) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
+    # Plain Python and always in the same order: the same text gives the same number in any company.
+    return float(sum(map(mul, a, b)))
 
 
 def _decode(text: str) -> Vector:
@@ -325,5 +338,11 @@ def _decode(text: str) -> Vector:
     return vector
 
 
+def _place_words(piece: Window) -> str:
+    if piece.first == piece.last:
+        return f"the strongest part is sentence {piece.first}"
+    return f"the strongest part is sentences {piece.first}–{piece.last}"
+
+
 def _fit_words(fitted: FittedCheck) -> str:
-    return f"fitted on {fitted.positives} yes and {fitted.negatives} no"
+    return f"judged by a fit on {fitted.positives} yes and {fitted.negatives} no cases"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ MAX_TOKENS = 256
 
 class Embedder:
     """A loaded sentence model: mean over the token vectors, normalised to length 1.
+
+    After `centre` the vectors are without what ordinary sentences have in common, and of length 1 again.
 
     Texts are run one by one and unpadded: the int8 model scales its activations by what else is in the
     batch, so that a batch would give a text another vector than the text alone.
@@ -36,6 +39,12 @@ class Embedder:
             str(model), sess_options=options, providers=["CPUExecutionProvider"]
         )
         self._inputs = {item.name for item in self._session.get_inputs()}
+        self._common: numpy.ndarray[Any, Any] | None = None
+
+    def centre(self, texts: Iterable[str]) -> None:
+        """Take the mean vector of `texts` off every vector from now on."""
+        self._common = None
+        self._common = self._numpy.mean([self.embed(text) for text in texts], axis=0)
 
     def embed(self, text: str) -> numpy.ndarray[Any, Any]:
         """Return the vector of `text`: float32, length 1. Needs a text that fits into `MAX_TOKENS`."""
@@ -57,7 +66,12 @@ class Embedder:
         mask = np.ones_like(ids)
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         hidden = self._session.run(None, {k: v for k, v in feed.items() if k in self._inputs})[0]
-        vector = hidden[0].mean(axis=0) if hidden.ndim == 3 else hidden[0]
-        norm = float(np.linalg.norm(vector))
-        result: numpy.ndarray[Any, Any] = (vector / norm if norm > 0 else vector).astype(np.float32)
+        vector = self._unit(hidden[0].mean(axis=0) if hidden.ndim == 3 else hidden[0])
+        if self._common is not None:
+            vector = self._unit(vector - self._common)
+        result: numpy.ndarray[Any, Any] = vector.astype(np.float32)
         return result
+
+    def _unit(self, vector: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+        norm = float(self._numpy.linalg.norm(vector))
+        return vector / norm if norm > 0 else vector

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.engine.decisions.embedder import Embedder
+from workbench.engine.decisions.ordinary import ORDINARY
 from workbench.engine.workers import CallContext, run_worker
 
 
@@ -20,8 +21,9 @@ class EmbeddingService:
 
     def load(self) -> None:
         """Load the model; afterwards calls are answered in milliseconds."""
-        self._embedder = Embedder(*self._paths)
-        self._embedder.embed("ready")
+        embedder = Embedder(*self._paths)
+        embedder.centre(ORDINARY)
+        self._embedder = embedder
 
     def warm(self, params: Any, context: CallContext) -> bool:
         """Do nothing: the model was loaded before the first call is served."""

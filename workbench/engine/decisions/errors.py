@@ -23,7 +23,8 @@ class DecisionError(Exception):
 
     `kind` says where: the settings, the connection, a time limit, the server's status, its body, the form
     of its answer (`envelope`), a limit of the provider, or a model that is not on this machine.
-    `status` is the HTTP status where there was one, `hint` says what to do about it.
+    `status` is the HTTP status where there was one, `hint` says what to do about it. Whoever had asked fills
+    in `found`, what is known all the same of the text without a model, and `findings`, the same in words.
     """
 
     def __init__(
@@ -43,9 +44,12 @@ class DecisionError(Exception):
         self.url = url
         self.server_message = server_message
         self.hint = hint
+        self.found: tuple[object, ...] = ()
+        self.findings = ""
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.hint})" if self.hint else self.message
+        words = f"{self.message} ({self.hint})" if self.hint else self.message
+        return f"{words}. {self.findings}" if self.findings else words
 
 
 class InvalidDecisionResponse(DecisionError):  # noqa: N818 - the public name, after the reference system's

