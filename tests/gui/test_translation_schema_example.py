@@ -44,6 +44,26 @@ def test_the_example_is_accepted_by_the_schema_and_follows_it(
     qtbot.waitUntil(lambda: json.loads(pane.example.code.code() or "0") == [7, 7], timeout=WAIT_MS)
 
 
+@pytest.mark.parametrize(
+    ("form", "word"),
+    [("json", '"additionalProperties"'), ("typescript", "export interface"), ("outline", "A ? marks")],
+)
+def test_the_schema_is_shown_as_a_prompt_shows_it_in_each_style(
+    qtbot: QtBot, session: Session, pane: SchemaPane, form: str, word: str
+) -> None:
+    pane.example.toggle.click()
+    pane.example.form.setCurrentIndex(pane.example.form.findData(form))
+    assert word in pane.example.code.code()
+    assert "tokens" in pane.example.words.text()
+    session.edit("translation", lambda project: project.set_translation("type_name", "Claim"))
+    if form != "json":
+        qtbot.waitUntil(lambda: "Claim" in pane.example.code.code(), timeout=WAIT_MS)
+    session.edit("translation", lambda project: project.set_translation("type_name", "my claim"))
+    if form == "typescript":
+        qtbot.waitUntil(lambda: "no name of a TypeScript type" in pane.example.words.text(), timeout=WAIT_MS)
+        assert pane.example.code.code() == ""
+
+
 def test_a_schema_that_is_none_has_no_example_and_says_why(
     qtbot: QtBot, session: Session, pane: SchemaPane
 ) -> None:

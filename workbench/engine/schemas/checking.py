@@ -6,59 +6,90 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from workbench.engine.diagnostics import Diagnostic, has_errors
-from workbench.engine.json_text import JsonDocument, PointerError, join_pointer, parse_json, resolve_pointer
+from workbench.engine.json_text import (
+    JsonDocument,
+    PointerError,
+    join_pointer,
+    parse_json,
+    resolve_pointer,
+    split_pointer,
+)
+from workbench.engine.schemas.bundling import Bundle, bundle_schema
+from workbench.engine.schemas.files import SchemaFiles
 from workbench.engine.schemas.messages import diagnostics_of
 from workbench.engine.schemas.patterns import PatternError, check_pattern
-from workbench.engine.schemas.schema import place_in
-from workbench.engine.schemas.structure import IN_PLACE, KEYWORDS, local_target, subschemas
-from workbench.engine.schemas.validators import DRAFTS, draft_of, format_names, metaschema_validator
+from workbench.engine.schemas.structure import IN_PLACE, KEYWORDS, Path, local_target, subschemas
+from workbench.engine.schemas.validators import (
+    DRAFTS,
+    draft_of,
+    format_names,
+    lookup_in,
+    metaschema_validator,
+    resolver_of,
+)
 from workbench.engine.text import nearest, shorten
 
-__all__ = ["check_document", "check_schema_text"]
+__all__ = ["check_bundle", "check_schema_text"]
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_Path = tuple[str | int, ...]
 
 
-def check_schema_text(text: str, file: str | None = None) -> list[Diagnostic]:
+def check_schema_text(
+    text: str, file: str | None = None, files: SchemaFiles | None = None
+) -> list[Diagnostic]:
     """Return what is wrong with, or worth knowing of, the JSON Schema in `text`; never raises on any text.
 
-    Codes, besides those of `parse_json` and `schema` (a malformed keyword): the errors `not_a_schema`,
-    `unknown_draft`, `dangling_ref`, `remote_ref`, `ref_cycle`, `bad_pattern`, and the warnings
-    `unknown_format`, `unknown_keyword`.
+    `file` is the schema's path in the project, `files` are those that it may refer to by a relative `$ref`;
+    what is wrong in one of them names that file. Codes, besides those of `parse_json` and `schema` (a malformed
+    keyword): the errors `not_a_schema`, `unknown_draft`, `dangling_ref`, `remote_ref`, `outside_ref`,
+    `missing_file`, `broken_file`, `mixed_drafts`, `nested_id`, `dynamic_ref`, `too_many_parts`, `ref_cycle`,
+    `bad_pattern`, and the warnings `unknown_format`, `unknown_keyword`.
     """
-    return check_document(parse_json(text, file=file))
+    return check_bundle(parse_json(text, file=file), files)[1]
 
 
-def check_document(document: JsonDocument) -> list[Diagnostic]:
-    """Return the diagnostics of a schema that was read already."""
+def check_bundle(document: JsonDocument, files: SchemaFiles | None = None) -> tuple[Bundle, list[Diagnostic]]:
+    """Return a schema that was read already in one document with the files it refers to, and its diagnostics."""
     found = list(document.diagnostics)
+    bundle = Bundle(document, document.value)
     if not document.ok:
-        return found
+        return bundle, found
     schema = document.value
     if not isinstance(schema, Mapping | bool):
         message = "A JSON Schema is an object, true or false."
-        return [*found, Diagnostic("error", "not_a_schema", message, **place_in(document, ()))]
+        return bundle, [*found, Diagnostic("error", "not_a_schema", message, **bundle.place(()))]
     draft = draft_of(schema)
     if draft is None and isinstance(schema, Mapping):
-        return [*found, _unknown_draft(document, schema)]
+        return bundle, [*found, _unknown_draft(bundle, schema)]
     assert draft is not None  # true and false have the default draft
     try:
-        metaschema = metaschema_validator(draft)
-        for error in metaschema.iter_errors(schema):
-            if error.validator == "format" and error.validator_value == "regex":
-                continue  # told with its reason below
-            for diagnostic in diagnostics_of(error, metaschema.schema, document, document.file):
-                found.append(_about_schema(diagnostic))
-        if not has_errors(found):
-            found += _references(document, schema, draft)
-            found += _patterns(document, schema)
-            found += _doubts(document, schema, draft)
-        if not has_errors(found):
-            found += _cycles(document, schema)
+        bundle = bundle_schema(document, files)
+        found += bundle.problems
+        found += _problems(bundle, draft)
     except RecursionError:
         message = "The schema is nested too deeply."
         found.append(Diagnostic("error", "too_deep", message, file=document.file))
+    return bundle, found
+
+
+def _problems(bundle: Bundle, draft: str) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    schema = bundle.value
+    metaschema = metaschema_validator(draft)
+    document = bundle.document if bundle.is_whole else None
+    for error in metaschema.iter_errors(schema):
+        if error.validator == "format" and error.validator_value == "regex":
+            continue  # told with its reason below
+        for diagnostic in diagnostics_of(error, metaschema.schema, document, bundle.document.file):
+            if document is None:
+                diagnostic = diagnostic.at(**bundle.place(tuple(split_pointer(diagnostic.pointer or ""))))
+            found.append(_about_schema(diagnostic))
+    if not has_errors([*found, *bundle.problems]):
+        found += _references(bundle, draft)
+        found += _patterns(bundle)
+        found += _doubts(bundle, draft)
+    if not has_errors([*found, *bundle.problems]):
+        found += _cycles(bundle)
     return found
 
 
@@ -67,10 +98,10 @@ def _about_schema(diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic.at(code="schema", schema_pointer=None)
 
 
-def _unknown_draft(document: JsonDocument, schema: Mapping[str, Any]) -> Diagnostic:
+def _unknown_draft(bundle: Bundle, schema: Mapping[str, Any]) -> Diagnostic:
     address = shorten(str(schema["$schema"]), 80)
     known = ", ".join(f"https://{name}" for name in DRAFTS)
-    place = place_in(document, ("$schema",))
+    place = bundle.place(("$schema",))
     return Diagnostic(
         "error", "unknown_draft", f"The draft {address} is not known.", hint=f"Known are {known}.", **place
     )
@@ -79,9 +110,10 @@ def _unknown_draft(document: JsonDocument, schema: Mapping[str, Any]) -> Diagnos
 # ---------------------------------------------------------------------------------------------- References
 
 
-def _references(document: JsonDocument, schema: Any, draft: str) -> Iterator[Diagnostic]:
+def _references(bundle: Bundle, draft: str) -> Iterator[Diagnostic]:
     """Yield an error for each reference that leads nowhere or out of the document."""
-    resolver = _resolver(schema, draft)
+    schema = bundle.value
+    resolver = resolver_of(schema, draft)
     for path, inner in subschemas(schema):
         if not isinstance(inner, Mapping):
             continue
@@ -91,46 +123,17 @@ def _references(document: JsonDocument, schema: Any, draft: str) -> Iterator[Dia
                 problem = _unresolved(resolver, schema, path, reference, draft)
                 if problem is not None:
                     code, message, hint = problem
-                    place = place_in(document, (*path, keyword))
+                    place = bundle.place((*path, keyword))
                     yield Diagnostic("error", code, message, hint=hint, **place)
 
 
-def _resolver(schema: Any, draft: str) -> Any:
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # ships no types
-
-    resource = _specification(draft).create_resource(schema)
-    base = resource.id() or ""
-    return REGISTRY.with_resource(base, resource).crawl().resolver(base)
-
-
-def _specification(draft: str) -> Any:
-    from referencing import jsonschema
-
-    names = {
-        "Draft4Validator": "DRAFT4",
-        "Draft6Validator": "DRAFT6",
-        "Draft7Validator": "DRAFT7",
-        "Draft201909Validator": "DRAFT201909",
-        "Draft202012Validator": "DRAFT202012",
-    }
-    return getattr(jsonschema, names[draft])
-
-
 def _unresolved(
-    resolver: Any, schema: Any, path: _Path, reference: str, draft: str
+    resolver: Any, schema: Any, path: Path, reference: str, draft: str
 ) -> tuple[str, str, str | None] | None:
     """Return code, message and hint where a reference at `path` leads nowhere."""
-    from referencing.exceptions import Unresolvable
-
-    specification = _specification(draft)
-    here = schema
-    for token in path:  # an `$id` on the way changes what a reference is relative to
-        here = here[token]
-        if isinstance(here, Mapping) and any(isinstance(here.get(name), str) for name in ("$id", "id")):
-            resolver = resolver.in_subresource(specification.create_resource(here))
     try:
-        target = resolver.lookup(reference).contents
-    except (Unresolvable, ValueError, LookupError, TypeError):
+        target = lookup_in(resolver, schema, path, reference, draft)
+    except LookupError:
         return _why(schema, reference)
     if isinstance(target, Mapping | bool):
         return None
@@ -152,8 +155,9 @@ def _why(schema: Any, reference: str) -> tuple[str, str, str | None]:
     return "dangling_ref", f"$ref {shorten(reference)!r} leads nowhere.", hint
 
 
-def _cycles(document: JsonDocument, schema: Any) -> Iterator[Diagnostic]:
+def _cycles(bundle: Bundle) -> Iterator[Diagnostic]:
     """Yield an error for a schema that applies itself to the same value again, without end."""
+    schema = bundle.value
     done: set[str] = set()
     for path, inner in subschemas(schema):
         if isinstance(inner, Mapping) and isinstance(inner.get("$ref"), str):
@@ -162,7 +166,7 @@ def _cycles(document: JsonDocument, schema: Any) -> Iterator[Diagnostic]:
                 message = (
                     f"$ref {shorten(inner['$ref'])!r} leads back to itself without a step into the value."
                 )
-                place = place_in(document, (*path, "$ref"))
+                place = bundle.place((*path, "$ref"))
                 yield Diagnostic(
                     "error", "ref_cycle", message, hint="Refer from inside properties or items.", **place
                 )
@@ -211,11 +215,11 @@ def _same_value(root: Any, pointer: str) -> Iterator[str]:
 # ------------------------------------------------------------------------------------- Patterns and doubts
 
 
-def _patterns(document: JsonDocument, schema: Any) -> Iterator[Diagnostic]:
-    for path, inner in subschemas(schema):
+def _patterns(bundle: Bundle) -> Iterator[Diagnostic]:
+    for path, inner in subschemas(bundle.value):
         if not isinstance(inner, Mapping):
             continue
-        places: list[tuple[_Path, Any]] = [((*path, "pattern"), inner.get("pattern"))]
+        places: list[tuple[Path, Any]] = [((*path, "pattern"), inner.get("pattern"))]
         if isinstance(inner.get("patternProperties"), Mapping):
             places += [((*path, "patternProperties", name), name) for name in inner["patternProperties"]]
         for place, pattern in places:
@@ -224,13 +228,13 @@ def _patterns(document: JsonDocument, schema: Any) -> Iterator[Diagnostic]:
                     check_pattern(pattern)
                 except PatternError as error:
                     message = f"The pattern {shorten(pattern)} is not a regular expression: {error}."
-                    yield Diagnostic("error", "bad_pattern", message, **place_in(document, place))
+                    yield Diagnostic("error", "bad_pattern", message, **bundle.place(place))
 
 
-def _doubts(document: JsonDocument, schema: Any, draft: str) -> Iterator[Diagnostic]:
+def _doubts(bundle: Bundle, draft: str) -> Iterator[Diagnostic]:
     """Yield warnings for what is allowed but does nothing: unknown formats and misspelt keywords."""
     formats = format_names(draft)
-    for path, inner in subschemas(schema):
+    for path, inner in subschemas(bundle.value):
         if not isinstance(inner, Mapping):
             continue
         name = inner.get("format")
@@ -239,14 +243,14 @@ def _doubts(document: JsonDocument, schema: Any, draft: str) -> Iterator[Diagnos
             hint = f"Did you mean {found}?" if found else None
             message = f"The format {shorten(name)} is not known and is not checked."
             yield Diagnostic(
-                "warning", "unknown_format", message, hint=hint, **place_in(document, (*path, "format"))
+                "warning", "unknown_format", message, hint=hint, **bundle.place((*path, "format"))
             )
         for keyword in inner:
             if keyword not in KEYWORDS and not keyword.startswith(("x-", "$")):
                 found = nearest(keyword, KEYWORDS, 0.75)
                 if found is not None:
                     message = f"{shorten(keyword)} is no keyword of JSON Schema and does nothing."
-                    place = place_in(document, (*path, keyword))
+                    place = bundle.place((*path, keyword))
                     yield Diagnostic(
                         "warning", "unknown_keyword", message, hint=f"Did you mean {found}?", **place
                     )

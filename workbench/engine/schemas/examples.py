@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
 from workbench.engine.json_text import PointerError, resolve_pointer
 from workbench.engine.schemas.messages import FORMAT_SAMPLES
-from workbench.engine.schemas.patterns import PatternError, PatternTimeoutError, search
+from workbench.engine.schemas.pattern_samples import matching_texts
 from workbench.engine.schemas.schema import JsonSchema
 from workbench.engine.schemas.structure import local_target
 
@@ -150,16 +149,28 @@ class _Maker:
         first = schema.get("prefixItems", items if isinstance(items, list) else [])
         value = [self.make(inner, depth + 1) for inner in first]
         rest = schema.get("additionalItems", True) if isinstance(items, list) else items
-        inner = rest if isinstance(rest, Mapping) and rest else schema.get("contains", rest)
-        least = max(schema.get("minItems", 0), schema.get("minContains", 1) if "contains" in schema else 0)
+        value += self.contained(schema, rest, depth)
+        inner = rest
+        least = schema.get("minItems", 0)
         optional = self.optional and depth < _DEEPEST and not self.recursive(inner)
-        if optional and isinstance(inner, Mapping) and not first:
+        if optional and isinstance(inner, Mapping) and not value:
             least = max(least, 1)
         most = schema.get("maxItems", least)
         for number in range(len(value), min(least, most, 1000)):
             made = self.make(inner, depth + 1) if isinstance(inner, Mapping) else "text"
             value.append(self.distinct(inner, made, number) if schema.get("uniqueItems") else made)
         return value
+
+    def contained(self, schema: Mapping[str, Any], rest: Any, depth: int) -> list[Any]:
+        """Return as many elements as `contains` asks for, each of which fits the other elements' schema too."""
+        if "contains" not in schema:
+            return []
+        both = [part for part in (rest, schema["contains"]) if isinstance(part, Mapping)]
+        count = min(schema.get("minContains", 1), schema.get("maxItems", 1000), 1000)
+        made = [self.make({"allOf": both}, depth + 1) for _ in range(count)]
+        if not schema.get("uniqueItems"):
+            return made
+        return [self.distinct({"allOf": both}, item, number) for number, item in enumerate(made)]
 
 
 def _is_null(schema: Any) -> bool:
@@ -178,10 +189,19 @@ def _given(schema: Mapping[str, Any]) -> tuple[Any] | None:
     return None
 
 
+_ABOUT_OBJECTS: Final = (
+    "properties", "required", "additionalProperties", "minProperties", "patternProperties", "propertyNames",
+    "unevaluatedProperties", "dependentRequired", "dependentSchemas", "dependencies",
+)  # fmt: skip
+_ABOUT_ARRAYS: Final = (
+    "items", "prefixItems", "minItems", "contains", "uniqueItems", "additionalItems", "unevaluatedItems",
+)  # fmt: skip
+
+
 def _guessed_type(schema: Mapping[str, Any]) -> str:
     for names, type_name in (
-        (("properties", "required", "additionalProperties", "minProperties", "patternProperties"), "object"),
-        (("items", "prefixItems", "minItems", "contains", "uniqueItems"), "array"),
+        (_ABOUT_OBJECTS, "object"),
+        (_ABOUT_ARRAYS, "array"),
         (("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), "number"),
     ):
         if any(name in schema for name in names):
@@ -243,7 +263,7 @@ def _string(schema: Mapping[str, Any]) -> str:
         return sample
     least, most = schema.get("minLength", 0), schema.get("maxLength")
     if isinstance(schema.get("pattern"), str):
-        for text in _matching(schema["pattern"], least):
+        for text in matching_texts(schema["pattern"], least):
             if len(text) >= least and (most is None or len(text) <= most):
                 return text
     text = "text"
@@ -251,117 +271,3 @@ def _string(schema: Mapping[str, Any]) -> str:
         text = (text + " ") * (min(least, 100_000) // 5 + 1)
         text = text[:least].rstrip().ljust(least, "x")
     return text if most is None else text[:most]
-
-
-# ---------------------------------------------------------------------------------------- Text for a pattern
-
-
-def _matching(pattern: str, least: int) -> Iterator[str]:
-    """Yield texts that match a pattern of literals, classes, groups and repetitions."""
-    for repeats in (1, max(1, least), 3):
-        try:
-            text = _PatternReader(pattern, repeats).alternatives()
-            if search(pattern, text):
-                yield text
-        except (PatternError, PatternTimeoutError, _UnreadableError, RecursionError):
-            continue
-
-
-class _UnreadableError(Exception):
-    """The pattern has a part for which no text is made."""
-
-
-_ATOMS: Final[dict[str, str]] = {
-    "d": "1",
-    "w": "a",
-    "s": " ",
-    "D": "a",
-    "W": "-",
-    "S": "a",
-    "n": "\n",
-    "t": "\t",
-}
-_REPEAT = re.compile(r"\{(\d+)(?:(,)(\d*))?\}\??|([*+?])\??")
-_GROUP_START = re.compile(r"\((?:\?:|\?<[A-Za-z_$][\w$]*>)?(?!\?)")
-_CANDIDATES: Final = "aA1 -_.bB2zZ9/:,@#é"
-
-
-class _PatternReader:
-    """Reads a pattern from left to right and writes a text for it."""
-
-    def __init__(self, pattern: str, repeats: int) -> None:
-        self.pattern = pattern
-        self.repeats = repeats
-        self.at = 0
-
-    def alternatives(self) -> str:
-        """Return a text for the first of the alternatives up to a closing parenthesis or the end."""
-        text = self.sequence()
-        while self.at < len(self.pattern) and self.pattern[self.at] == "|":
-            self.at += 1
-            self.sequence()
-        return text
-
-    def sequence(self) -> str:
-        out: list[str] = []
-        while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
-            atom = self.atom()
-            out.append(atom * self.count())
-        return "".join(out)
-
-    def count(self) -> int:
-        match = _REPEAT.match(self.pattern, self.at)
-        if match is None:
-            return 1
-        self.at = match.end()
-        low, comma, high, symbol = match.groups()
-        if symbol is not None:
-            return 1 if symbol == "?" else self.repeats
-        least = int(low)
-        if comma is None:
-            return least
-        return max(least, min(int(high), self.repeats)) if high else max(least, self.repeats)
-
-    def atom(self) -> str:
-        character = self.pattern[self.at]
-        if character == "(":
-            return self.group()
-        if character == "[":
-            return self.character_class()
-        if character == "\\":
-            return self.escape()
-        self.at += 1
-        return "" if character in "^$" else "a" if character == "." else character
-
-    def group(self) -> str:
-        match = _GROUP_START.match(self.pattern, self.at)
-        if match is None:
-            raise _UnreadableError
-        self.at = match.end()
-        text = self.alternatives()
-        self.at += 1
-        return text
-
-    def escape(self) -> str:
-        letter = self.pattern[self.at + 1 : self.at + 2]
-        self.at += 2
-        if letter in _ATOMS:
-            return _ATOMS[letter]
-        if letter in ("b", "B"):
-            return ""
-        if not letter or letter.isalnum():
-            raise _UnreadableError
-        return letter
-
-    def character_class(self) -> str:
-        start = self.at
-        match = re.compile(r"\[\^?(?:\\.|[^\]\\])*\]", re.DOTALL).match(self.pattern, start)
-        if match is None:
-            raise _UnreadableError
-        self.at = match.end()
-        inside = re.sub(r"\\.", "", match.group()[1:-1])
-        fits: Callable[[str], bool] = lambda text: search(f"^{match.group()}$", text)  # noqa: E731  # a name for one test
-        for candidate in _CANDIDATES + inside.lstrip("^"):
-            if fits(candidate):
-                return candidate
-        raise _UnreadableError

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from workbench.engine.diagnostics import Diagnostic, has_errors
-from workbench.engine.json_text import JsonDocument, dumps, join_pointer, parse_json
+from workbench.engine.json_text import JsonDocument, dumps, parse_json
 from workbench.engine.schemas.messages import diagnostics_of, excerpt_of
 from workbench.engine.schemas.patterns import PatternTimeoutError, pattern_budget
-from workbench.engine.schemas.structure import possible_types
+from workbench.engine.schemas.structure import place_in, possible_types
 from workbench.engine.schemas.validators import draft_of, make_validator
+
+if TYPE_CHECKING:
+    from workbench.engine.schemas.bundling import Bundle
+    from workbench.engine.schemas.files import SchemaFiles
 
 __all__ = ["JsonSchema", "SchemaError"]
 
@@ -31,34 +35,42 @@ class JsonSchema:
 
     `value` is the schema, `text` its JSON, `document` the text with positions, `warnings` what is worth
     knowing of it (repeated names, formats that are not checked, keywords that look misspelt).
-    References are followed inside the document and to the published drafts, never elsewhere. `format` is
-    asserted unless `assert_formats` is False. Build one with `parse` or `from_value`.
+    References are followed inside the document, to the published drafts and, where `parse` was given `files`,
+    to files of the project; never elsewhere. With such files, `value` and `text` are the bundle that holds what
+    was taken from them, and `files` names them; `document` stays what was read. `format` is asserted unless
+    `assert_formats` is False. Build one with `parse` or `from_value`.
     """
 
-    def __init__(
-        self, document: JsonDocument, warnings: tuple[Diagnostic, ...], assert_formats: bool
-    ) -> None:
-        self.document = document
-        self.value: Any = document.value
-        self.text = document.text
+    def __init__(self, bundle: Bundle, warnings: tuple[Diagnostic, ...], assert_formats: bool) -> None:
+        self.document = bundle.document
+        self.value: Any = bundle.value
+        self.text = bundle.document.text if bundle.is_whole else dumps(bundle.value, indent=2)
+        self.files = bundle.files
         self.warnings = warnings
+        self._bundle = bundle
         self.assert_formats = assert_formats
 
     @classmethod
-    def parse(cls, text: str, *, file: str | None = None, assert_formats: bool = True) -> JsonSchema:
-        """Read and check a schema.
+    def parse(
+        cls,
+        text: str,
+        *,
+        file: str | None = None,
+        files: SchemaFiles | None = None,
+        assert_formats: bool = True,
+    ) -> JsonSchema:
+        """Read and check a schema. `file` is its path in the project, `files` are those it may refer to.
 
         Raises:
             SchemaError: for text that is no JSON, a malformed keyword, an unknown draft, a bad pattern, and
-                references that lead nowhere, outside the document, or in a circle.
+                references that lead nowhere, out of the document and `files`, or in a circle.
         """
-        from workbench.engine.schemas.checking import check_document
+        from workbench.engine.schemas.checking import check_bundle
 
-        document = parse_json(text, file=file)
-        diagnostics = check_document(document)
+        bundle, diagnostics = check_bundle(parse_json(text, file=file), files)
         if has_errors(diagnostics):
             raise SchemaError(tuple(item for item in diagnostics if item.severity == "error"))
-        return cls(document, tuple(diagnostics), assert_formats)
+        return cls(bundle, tuple(diagnostics), assert_formats)
 
     @classmethod
     def from_value(cls, value: Any, *, assert_formats: bool = True) -> JsonSchema:
@@ -90,6 +102,16 @@ class JsonSchema:
         """Name of the draft, such as `2020-12` or `7`."""
         name = (draft_of(self.value) or "").removeprefix("Draft").removesuffix("Validator")
         return f"{name[:4]}-{name[4:]}" if len(name) == 6 else name
+
+    def origin(self, schema_pointer: str) -> tuple[str | None, str]:
+        """Return the file and the pointer in it that a pointer into `value` was written at."""
+        document, pointer = self._bundle.origin(schema_pointer)
+        return document.file, pointer
+
+    def place(self, schema_pointer: str) -> dict[str, Any]:
+        """Return the fields of a diagnostic that say where a pointer into `value` was written."""
+        document, pointer = self._bundle.origin(schema_pointer)
+        return place_in(document, pointer)
 
     @cached_property
     def root_types(self) -> frozenset[str]:
@@ -160,20 +182,3 @@ def _has_format(schema: Any) -> bool:
     from workbench.engine.schemas.structure import subschemas
 
     return any(isinstance(inner, Mapping) and "format" in inner for _, inner in subschemas(schema))
-
-
-def place_in(document: JsonDocument, path: tuple[str | int, ...]) -> dict[str, Any]:
-    """Return the fields of a diagnostic that say where `path` is in a document."""
-    pointer = join_pointer(*path)
-    span = document.span(pointer)
-    if span is None:
-        return {"pointer": pointer, "file": document.file}
-    line, column = document.lines.position(span[0])
-    return {
-        "pointer": pointer,
-        "start": span[0],
-        "end": span[1],
-        "line": line,
-        "column": column,
-        "file": document.file,
-    }

@@ -6,9 +6,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
-from workbench.engine.json_text import PointerError, join_pointer, resolve_pointer, split_pointer
+from workbench.engine.json_text import (
+    JsonDocument,
+    PointerError,
+    join_pointer,
+    resolve_pointer,
+    split_pointer,
+)
 
-__all__ = ["KEYWORDS", "local_target", "locate", "possible_types", "resolve_local", "subschemas"]
+__all__ = [
+    "KEYWORDS",
+    "Path",
+    "local_target",
+    "locate",
+    "place_in",
+    "possible_types",
+    "resolve_local",
+    "subschemas",
+]
+
+Path = tuple[str | int, ...]
+"""The way to a place inside a schema: names of members and positions in arrays."""
 
 _ONE: Final = frozenset(
     {
@@ -67,6 +85,22 @@ def _children(
                 yield (*path, keyword, index), child
         elif keyword in _ONE and isinstance(value, Mapping | bool):
             yield (*path, keyword), value
+
+
+def place_in(document: JsonDocument, pointer: str) -> dict[str, Any]:
+    """Return the fields of a diagnostic that say where `pointer` is in a document."""
+    span = document.span(pointer)
+    if span is None:
+        return {"pointer": pointer, "file": document.file}
+    line, column = document.lines.position(span[0])
+    return {
+        "pointer": pointer,
+        "start": span[0],
+        "end": span[1],
+        "line": line,
+        "column": column,
+        "file": document.file,
+    }
 
 
 def local_target(reference: str) -> str | None:

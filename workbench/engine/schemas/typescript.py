@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from workbench.engine.json_text import PointerError, dumps, resolve_pointer, split_pointer
+from workbench.engine.json_text import dumps
+from workbench.engine.schemas.declarations import IDENTIFIER, Declarations, check_type_name, facts_of
 from workbench.engine.schemas.schema import JsonSchema
-from workbench.engine.schemas.structure import local_target
 
-__all__ = ["schema_to_typescript"]
+__all__ = ["array_of", "schema_to_typescript", "union_of"]
 
-_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 _PRIMITIVES: Final = {
     "string": "string",
     "number": "number",
@@ -20,11 +19,6 @@ _PRIMITIVES: Final = {
     "boolean": "boolean",
     "null": "null",
 }
-_FACTS: Final = (
-    "format", "pattern", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
-    "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "default",
-)  # fmt: skip
-"""Keywords that TypeScript has no type for; they are told in a comment."""
 
 
 def schema_to_typescript(schema: JsonSchema, type_name: str) -> str:
@@ -36,26 +30,20 @@ def schema_to_typescript(schema: JsonSchema, type_name: str) -> str:
     Raises:
         ValueError: where `type_name` is no identifier.
     """
-    if not _IDENTIFIER.match(type_name):
-        raise ValueError(
-            f"{type_name!r} is no name of a TypeScript type: letters, digits, _ and $, no digit first"
-        )
-    return _Writer(schema.value, type_name).whole()
+    check_type_name(type_name)
+    return _Writer(Declarations(schema.value, type_name)).whole()
 
 
 class _Writer:
-    """Collects the declarations that the root needs, each once."""
+    """Writes the declarations that the root needs, each once."""
 
-    def __init__(self, root: Any, type_name: str) -> None:
-        self.root = root
-        self.names: dict[str, str] = {"": type_name}
-        self.pending: list[str] = [""]
+    def __init__(self, declarations: Declarations) -> None:
+        self.declarations = declarations
 
     def whole(self) -> str:
         written: list[str] = []
-        while self.pending:
-            pointer = self.pending.pop(0)
-            written.append(self.declaration(self.names[pointer], resolve_pointer(self.root, pointer)))
+        while self.declarations.pending:
+            written.append(self.declaration(*self.declarations.next()))
         return "\n\n".join(written) + "\n"
 
     def declaration(self, name: str, schema: Any) -> str:
@@ -63,28 +51,6 @@ class _Writer:
         if _is_plain_object(schema):
             return f"{comment}export interface {name} {self.members(schema, '')}"
         return f"{comment}export type {name} = {self.type(schema, '')};"
-
-    def named(self, reference: str) -> str:
-        pointer = local_target(reference)
-        if pointer is None:
-            return "unknown"
-        try:
-            resolve_pointer(self.root, pointer)
-        except PointerError:
-            return "unknown"
-        if pointer not in self.names:
-            self.names[pointer] = self.fresh_name(split_pointer(pointer)[-1])
-            self.pending.append(pointer)
-        return self.names[pointer]
-
-    def fresh_name(self, wanted: str) -> str:
-        words = [word for word in re.split(r"[^A-Za-z0-9]+", wanted) if word]
-        base = "".join(word[0].upper() + word[1:] for word in words) or "Type"
-        base = base if not base[0].isdigit() else f"Type{base}"
-        name, count = base, 2
-        while name in self.names.values():
-            name, count = f"{base}{count}", count + 1
-        return name
 
     # -- types
 
@@ -94,17 +60,17 @@ class _Writer:
             return "never" if schema is False else "any"
         parts: list[str] = []
         if isinstance(schema.get("$ref"), str):
-            parts.append(self.named(schema["$ref"]))
+            parts.append(self.declarations.named(schema["$ref"]) or "unknown")
         if "const" in schema:
             parts.append(self.literal(schema["const"]))
         elif isinstance(schema.get("enum"), list):
-            parts.append(_union([self.literal(value) for value in schema["enum"]]))
+            parts.append(union_of([self.literal(value) for value in schema["enum"]]))
         else:
             declared = self.declared(schema, indent)
             parts += [declared] if declared is not None else []
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list):
-                parts.append(_union([self.type(branch, indent) for branch in schema[keyword]]))
+                parts.append(union_of([self.type(branch, indent) for branch in schema[keyword]]))
         parts += [self.type(branch, indent) for branch in schema.get("allOf", ())]
         return _intersection(parts) if parts else "any"
 
@@ -118,7 +84,7 @@ class _Writer:
             else:
                 return None
         types = [names] if isinstance(names, str) else list(names)
-        return _union([self.one_type(name, schema, indent) for name in types])
+        return union_of([self.one_type(name, schema, indent) for name in types])
 
     def one_type(self, name: str, schema: Mapping[str, Any], indent: str) -> str:
         if name == "object":
@@ -137,7 +103,7 @@ class _Writer:
         values = [self.type(inner, indent) for inner in patterns.values()]
         if not values or isinstance(rest, Mapping):
             values.append(self.type(rest, indent))
-        return f"Record<string, {_union(values)}>"
+        return f"Record<string, {union_of(values)}>"
 
     def array(self, schema: Mapping[str, Any], indent: str) -> str:
         items = schema.get("items", True)
@@ -146,9 +112,9 @@ class _Writer:
             rest = schema.get("additionalItems", True) if isinstance(items, list) else items
             parts = [self.type(item, indent) for item in first]
             if rest is not False:
-                parts.append(f"...{_array_of(self.type(rest, indent))}")
+                parts.append(f"...{array_of(self.type(rest, indent))}")
             return f"[{', '.join(parts)}]"
-        return _array_of(self.type(items, indent))
+        return array_of(self.type(items, indent))
 
     def members(self, schema: Mapping[str, Any], indent: str) -> str:
         """Return the braces of an object type with one member a line."""
@@ -157,7 +123,7 @@ class _Writer:
         lines: list[str] = []
         for name, member in schema.get("properties", {}).items():
             lines += [f"{inner}// {line}" for line in _comment_lines(member)]
-            key = name if _IDENTIFIER.match(name) else dumps(name)
+            key = name if IDENTIFIER.match(name) else dumps(name)
             lines.append(f"{inner}{key}{'' if name in required else '?'}: {self.type(member, inner)};")
         rest = schema.get("additionalProperties")
         if isinstance(rest, Mapping):
@@ -190,15 +156,12 @@ def _comment_lines(schema: Any) -> list[str]:
     text = schema.get("description") or schema.get("title") or ""
     lines = [line.strip() for line in str(text).splitlines() if line.strip()]
     facts = ["integer"] if schema.get("type") == "integer" else []
-    facts += [f"{fact} {_fact(schema[fact])}" for fact in _FACTS if fact in schema]
+    facts += facts_of(schema)
     return [*lines, ", ".join(facts)] if facts else lines
 
 
-def _fact(value: Any) -> str:
-    return " ".join(value.splitlines()) if isinstance(value, str) else dumps(value)
-
-
-def _union(types: list[str]) -> str:
+def union_of(types: list[str]) -> str:
+    """Return a union of type expressions: each once, null last."""
     unique = list(dict.fromkeys(types))
     if len(unique) > 1 and "null" in unique:  # null reads best at the end
         unique = [*(name for name in unique if name != "null"), "null"]
@@ -214,5 +177,6 @@ def _intersection(types: list[str]) -> str:
     return " & ".join(f"({name})" if " | " in name else name for name in unique) or "any"
 
 
-def _array_of(item: str) -> str:
+def array_of(item: str) -> str:
+    """Return the array of a type expression, with angle brackets where plain ones would bind wrongly."""
     return f"Array<{item}>" if re.search(r" [|&] |^\{|^\[", item) else f"{item}[]"

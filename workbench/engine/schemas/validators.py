@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from types import ModuleType
@@ -15,7 +15,16 @@ from workbench.engine.schemas.patterns import PatternError, check_pattern, searc
 if TYPE_CHECKING:
     from jsonschema import FormatChecker
 
-__all__ = ["DRAFTS", "draft_of", "format_names", "make_validator", "metaschema_validator"]
+__all__ = [
+    "DRAFTS",
+    "draft_of",
+    "format_names",
+    "lookup_in",
+    "make_validator",
+    "metaschema_validator",
+    "resolver_of",
+    "specification_of",
+]
 
 DRAFTS: Final[dict[str, str]] = {
     "json-schema.org/draft-04/schema": "Draft4Validator",
@@ -44,6 +53,48 @@ def make_validator(schema: Any, draft: str, *, assert_formats: bool) -> Any:
 
     checker = _format_checker(draft) if assert_formats else None
     return _extended(draft)(schema, registry=REGISTRY, format_checker=checker)
+
+
+def specification_of(draft: str) -> Any:
+    """Return what the `referencing` package knows of a draft."""
+    from referencing import jsonschema
+
+    names = {
+        "Draft4Validator": "DRAFT4",
+        "Draft6Validator": "DRAFT6",
+        "Draft7Validator": "DRAFT7",
+        "Draft201909Validator": "DRAFT201909",
+        "Draft202012Validator": "DRAFT202012",
+    }
+    return getattr(jsonschema, names[draft])
+
+
+def resolver_of(schema: Any, draft: str) -> Any:
+    """Return what follows references in `schema` and to the published drafts."""
+    from jsonschema_specifications import REGISTRY
+
+    resource = specification_of(draft).create_resource(schema)
+    base = resource.id() or ""
+    return REGISTRY.with_resource(base, resource).crawl().resolver(base)
+
+
+def lookup_in(resolver: Any, schema: Any, path: Sequence[str | int], reference: str, draft: str) -> Any:
+    """Return the schema that a reference at `path` of `schema` leads to.
+
+    Raises:
+        LookupError: where it leads nowhere in `schema` and is no published draft.
+    """
+    from referencing.exceptions import Unresolvable
+
+    specification, here = specification_of(draft), schema
+    for token in path:  # an `$id` on the way changes what a reference is relative to
+        here = here[token]
+        if isinstance(here, Mapping) and any(isinstance(here.get(name), str) for name in ("$id", "id")):
+            resolver = resolver.in_subresource(specification.create_resource(here))
+    try:
+        return resolver.lookup(reference).contents
+    except (Unresolvable, ValueError, LookupError, TypeError) as error:
+        raise LookupError(reference) from error
 
 
 def metaschema_validator(draft: str) -> Any:

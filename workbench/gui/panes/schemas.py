@@ -7,12 +7,14 @@ from typing import Any, Literal
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from workbench.engine.diagnostics import Fix
+from workbench.engine.diagnostics import Diagnostic, Fix
 from workbench.gui.editor import CodeEditor, FindBar, PygmentsHighlighter
+from workbench.gui.panes.schema_watch import FileWatch
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_role
 from workbench.gui.widgets.schema_example import SchemaExample
+from workbench.gui.widgets.schema_hints import SchemaHints
 
 Kind = Literal["parameters", "output"]
 FILES = {"parameters": "parameters.schema.json", "output": "output.schema.json"}
@@ -24,7 +26,7 @@ _NEW = '{\n  "$schema": "https://json-schema.org/draft/2020-12/schema",\n  "type
 
 
 class SchemaPane(QWidget):
-    """One schema as text; it is checked as a schema on every pause."""
+    """One schema as text; it is checked as a schema on every pause, and when a file that it refers to changes."""
 
     def __init__(self, session: Session, kind: Kind, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,6 +38,9 @@ class SchemaPane(QWidget):
         PygmentsHighlighter(self.editor.document(), "json")
         self.find_bar = FindBar(self.editor)
         self._build()
+        self._watched: tuple[Any, str] | None = None
+        self.watch = FileWatch(self)
+        self.watch.changed.connect(self._part_changed)
         self.editor.edited.connect(self._typed)
         self.editor.caret_changed.connect(self._caret_changed)
         self.editor.focused.connect(self._caret_changed)
@@ -74,9 +79,18 @@ class SchemaPane(QWidget):
         stack.setSpacing(0)
         stack.addWidget(self.editor, 1)
         stack.addWidget(self.find_bar)
-        self.example = SchemaExample()
+        self.hints = SchemaHints(self._session, FILES[self.kind])
+        self.hints.setVisible(self.kind == "output")
+        self.hints.chosen.connect(self._go_to_hint)
+        stack.addWidget(self.hints)
+        self.example = SchemaExample(FILES[self.kind])
         self.example.setVisible(self.kind == "output")
         stack.addWidget(self.example)
+        # One at a time: where the pane is low, both would leave nothing of the schema to see.
+        for one, other in ((self.hints, self.example), (self.example, self.hints)):
+            one.toggle.toggled.connect(
+                lambda shown, other=other: other.toggle.setChecked(False) if shown else None
+            )
         self.pages = QStackedWidget()
         self.pages.addWidget(empty)
         self.pages.addWidget(text)
@@ -130,8 +144,56 @@ class SchemaPane(QWidget):
     def _show_diagnostics(self) -> None:
         file = FILES[self.kind]
         self.editor.set_diagnostics(d for d in self._session.diagnostics() if d.file == file)
+        self._look_at_parts()
         if self.kind == "output":
-            self.example.show_for(self.editor.raw_text())
+            self._show_extras()
+
+    def _show_extras(self, anew: bool = False) -> None:
+        from workbench.engine.schemas import schema_files
+
+        text = self.editor.raw_text()
+        snapshot = self._session.snapshot()
+        type_name = snapshot.translation.type_name
+        self.example.show_for(text, schema_files(snapshot), type_name, anew=anew)
+        self.hints.show_for(text, anew=anew)
+
+    def _go_to_hint(self, hint: Diagnostic) -> None:
+        if hint.file == FILES[self.kind] and hint.start is not None:
+            self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.editor.go_to(hint.start, hint.end)
+
+    # -- the files that the schema refers to ----------------------------------------------------------------
+
+    def _look_at_parts(self, anew: bool = False) -> None:
+        """Find out which files the schema refers to, and watch them."""
+        snapshot, text, file = self._session.snapshot(), self.editor.raw_text(), FILES[self.kind]
+        key = (snapshot.root, text)
+        if key == self._watched and not anew:
+            return
+        self._watched = key
+        from workbench.engine.schemas.files import refers_to_files
+
+        if not refers_to_files(text):
+            self._session.jobs.cancel(f"parts/{file}")
+            self.watch.watch(None, ())
+            return
+        from workbench.engine.schemas import referenced_files, schema_files
+
+        self._session.jobs.run_pool(
+            referenced_files,
+            text,
+            file,
+            schema_files(snapshot),
+            on_done=lambda files: self.watch.watch(snapshot.root, files),
+            on_error=lambda _error: self.watch.watch(None, ()),
+            key=f"parts/{file}",
+        )
+
+    def _part_changed(self) -> None:
+        self._look_at_parts(anew=True)
+        self._session.render_now()
+        if self.kind == "output":
+            self._show_extras(anew=True)
 
     def _caret_changed(self) -> None:
         if self.editor.hasFocus():
