@@ -192,6 +192,23 @@ def test_calls_of_others_survive_the_replacement_of_a_stuck_process(worker: Work
     asyncio.run(run())
 
 
+def test_a_call_that_moves_to_a_new_process_waits_until_that_one_has_loaded() -> None:
+    worker = WorkerProcess(PROGRAM, ["half-second-start"], start_timeout=30, cancel_grace=0.1)
+
+    async def run() -> None:
+        await worker.start()
+        stuck = [asyncio.ensure_future(worker.call("sleep", 60)) for _ in range(4)]
+        await asyncio.sleep(0.2)
+        moved = asyncio.ensure_future(worker.call("loaded"))
+        await asyncio.sleep(0.1)
+        for task in stuck:
+            task.cancel()
+        assert await asyncio.wait_for(moved, 20) is True
+
+    asyncio.run(run())
+    worker.close_now()
+
+
 def test_a_start_that_takes_too_long_is_a_timeout() -> None:
     worker = WorkerProcess(PROGRAM, ["slow-start"], start_timeout=0.5)
     with pytest.raises(WorkerTimeout, match="start of"):

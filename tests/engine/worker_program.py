@@ -65,18 +65,27 @@ def cwd_on_path(params: Any, context: CallContext) -> Any:
     return "" in sys.path or os.getcwd() in sys.path
 
 
+def loaded(params: Any, context: CallContext) -> Any:
+    return bool(LOADED)
+
+
 def setup() -> None:
     how = sys.argv[1] if len(sys.argv) > 1 else ""
+    if how == "half-second-start":
+        time.sleep(0.5)
     if how == "slow-start":
         time.sleep(30)
     if how == "failed-start":
         raise RuntimeError("the weights are not there")
     if how == "crash-start":
         os._exit(9)
+    LOADED.append(True)
 
 
+LOADED: list[bool] = []
 HANDLERS = {
-    f.__name__: f for f in (echo, sleep, count, patient, crash, leave, fail, unserialisable, pid, cwd_on_path)
+    f.__name__: f
+    for f in (echo, sleep, count, patient, crash, leave, fail, unserialisable, pid, cwd_on_path, loaded)
 }
 
 if __name__ == "__main__":

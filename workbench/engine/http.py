@@ -12,24 +12,22 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
-import email.utils
-import ipaddress
 import json
-import math
 import random
-import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from workbench import __version__
-from workbench.engine.json_text import JsonDocument, dumps, parse_json_bytes
+from workbench.engine.http_addresses import is_loopback, join_endpoint, redact_headers, redact_url
+from workbench.engine.http_replies import cut_raw, excerpt_of, retry_after, server_message, why_no_json
+from workbench.engine.http_values import ErrorKind, Exchange, HttpError, HttpReply
+from workbench.engine.json_text import dumps, parse_json_bytes
 from workbench.engine.secrets import Secret, origin_of
-from workbench.engine.text import one_line, shorten, visible
+from workbench.engine.text import shorten, visible
 
 if TYPE_CHECKING:
     import httpx
@@ -37,6 +35,27 @@ if TYPE_CHECKING:
     Transport = httpx.AsyncBaseTransport
 else:
     Transport = Any  # what may stand in for the network; named here so that no other module needs httpx
+
+__all__ = [
+    "BODY_CAP",
+    "ERROR_BODY_CAP",
+    "LONGEST_RETRY_AFTER",
+    "LONGEST_STREAM",
+    "ErrorKind",
+    "Exchange",
+    "HttpClient",
+    "HttpError",
+    "HttpReply",
+    "LineStream",
+    "Transport",
+    "excerpt_of",
+    "is_loopback",
+    "join_endpoint",
+    "redact_headers",
+    "redact_url",
+    "retry_after",
+    "server_message",
+]
 
 BODY_CAP = 32 * 1024 * 1024
 """Bytes of an answer that are read by default; an answer that is longer is an error."""
@@ -51,101 +70,6 @@ LONGEST_STREAM = 600.0
 """Seconds that one streamed answer may take by default."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
-_RAW_LIMIT = 200
-_SECRET_HEADERS = frozenset(
-    {"authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie", "set-cookie"}
-)
-_SECRET_QUERY = re.compile(r"key|token|secret|sig|password", re.IGNORECASE)
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
-
-ErrorKind = Literal["url", "secret", "connect", "tls", "timeout", "status", "body", "too_large", "broken_off"]
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One request and what came back, without secrets: fit for the window, the history and a report.
-
-    `request_body` is the JSON value that was sent. `status` is `None` when no answer came. `repr` shows no
-    bodies, since they hold what people wrote.
-    """
-
-    method: str
-    url: str
-    request_headers: Mapping[str, str]
-    request_body: Any = field(repr=False)
-    status: int | None = None
-    response_headers: Mapping[str, str] = field(default_factory=dict)
-    response_text: str = field(default="", repr=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the exchange as a JSON-like value."""
-        return {
-            "method": self.method,
-            "url": self.url,
-            "request_headers": dict(self.request_headers),
-            "request_body": self.request_body,
-            "status": self.status,
-            "response_headers": dict(self.response_headers),
-            "response_text": self.response_text,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class HttpReply:
-    """An answer with a status of success.
-
-    `elapsed_ms` covers all attempts and pauses, `attempts` counts requests from 1. `json` is the parsed
-    body; `text` is the body. `request` is the exchange without secrets.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    text: str = field(repr=False)
-    json: JsonDocument | None = field(repr=False)
-    elapsed_ms: float
-    attempts: int
-    request: Exchange
-
-    @property
-    def request_id(self) -> str | None:
-        """The server's name for this request, for questions to its operators."""
-        for name in ("x-request-id", "x-typesafe-request-id", "request-id"):
-            if name in self.headers:
-                return self.headers[name]
-        return None
-
-
-class HttpError(Exception):
-    """A request that brought no usable answer; the text names the address and what the server said.
-
-    `kind`: `url` (an address that cannot be used), `secret` (a key for another server), `connect`, `tls`,
-    `timeout`, `status` (an error status; `server_message` is what the server said), `body` (success, but no
-    JSON), `too_large`, `broken_off` (the connection ended in the middle). `retry_after` is in seconds.
-    Cancelling is not an error of this kind: it stays `asyncio.CancelledError`.
-    """
-
-    def __init__(
-        self,
-        kind: ErrorKind,
-        message: str,
-        *,
-        url: str = "",
-        status: int | None = None,
-        server_message: str | None = None,
-        retry_after: float | None = None,
-        attempts: int = 0,
-        exchange: Exchange | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.url = url
-        self.status = status
-        self.server_message = server_message
-        self.retry_after = retry_after
-        self.attempts = attempts
-        self.exchange = exchange
-        self.retryable = kind in ("connect", "timeout", "broken_off")
 
 
 class LineStream:
@@ -317,10 +241,10 @@ class HttpClient:
         if not document.ok:
             raise HttpError(
                 "body",
-                f"{call.shown_url} answered with status {response.status_code}, but {_why_no_json(text, document)}.",
+                f"{call.shown_url} answered with status {response.status_code}, but {why_no_json(text, document)}.",
                 url=call.shown_url,
                 status=response.status_code,
-                server_message=_cut_raw(call.scrub(text)),
+                server_message=cut_raw(call.scrub(text)),
                 attempts=attempts,
                 exchange=exchange,
             )
@@ -652,175 +576,3 @@ def _httpx_origin(url: httpx.URL) -> str:
     host = f"[{host}]" if ":" in host else host
     port = "" if url.port is None else f":{url.port}"
     return origin_of(f"{url.scheme}://{host}{port}")
-
-
-# ---- addresses ----------------------------------------------------------------------------------------
-
-
-def join_endpoint(base_url: str, *path: str) -> str:
-    """Return the address of the endpoint `path` under `base_url`, which may hold all or part of it already.
-
-    `join_endpoint("http://h/v1", "v1", "chat/completions")` and the same with the full address as base both
-    give `http://h/v1/chat/completions`. A query of the base is kept, a fragment is dropped.
-
-    Raises:
-        HttpError: `url`, when the base is no http(s) address.
-    """
-    try:
-        origin_of(base_url.strip())
-    except ValueError as error:
-        raise HttpError(
-            "url", f"{str(error)[:1].upper()}{str(error)[1:]}.", url=redact_url(base_url)
-        ) from None
-    parts = urlsplit(base_url.strip())
-    base = [segment for segment in parts.path.split("/") if segment]
-    pieces = [segment for piece in path for segment in piece.split("/") if segment]
-    wanted = [quote(segment, safe="~:@!$&'()*+,;=%") for segment in pieces]
-    overlap = max(n for n in range(min(len(base), len(wanted)) + 1) if base[len(base) - n :] == wanted[:n])
-    joined = "/".join([*base, *wanted[overlap:]])
-    return urlunsplit((parts.scheme, parts.netloc, "/" + joined, parts.query, ""))
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether `host` names this computer."""
-    host = host.strip("[]").rstrip(".").lower()
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return bool((mapped or address).is_loopback)
-
-
-def redact_url(url: str) -> str:
-    """Return `url` without user name, password, fragment and the values of telling query parameters."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return shorten(url, 100)
-    query = parts.query
-    if query:
-        pairs = parse_qsl(query, keep_blank_values=True)
-        query = urlencode(
-            [(name, "***" if _SECRET_QUERY.search(name) else value) for name, value in pairs], safe="*"
-        )
-    netloc = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
-
-
-def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return `headers` with the values that carry keys or cookies replaced by `***`."""
-    return {name: "***" if name.lower() in _SECRET_HEADERS else value for name, value in headers.items()}
-
-
-# ---- what servers say ---------------------------------------------------------------------------------
-
-
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds that a server asks to wait, `None` when it does not say so in a way that makes sense.
-
-    `retry-after-ms` (milliseconds) counts before `retry-after` (seconds, with a fraction, or an HTTP date).
-    """
-    milliseconds = _seconds(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after")
-    seconds = _seconds(value)
-    if seconds is not None or value is None:
-        return seconds
-    try:
-        moment = email.utils.parsedate_to_datetime(value)
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    wait = (moment - (now or datetime.now(UTC))).total_seconds()
-    return wait if wait >= 0 else None
-
-
-def _seconds(value: str | None) -> float | None:
-    try:
-        number = float((value or "").strip())
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None
-
-
-def server_message(status: int, text: str) -> str:
-    """Return what a server says in the body of an error, in one line without control characters.
-
-    Understood are texts, `error`, `error.message`, `message`, `detail`, `detail.message` and the lists of
-    FastAPI; anything else is cut to 200 characters, and of an HTML page only its title is used.
-    """
-    stripped = text.strip()
-    if not stripped:
-        return f"status {status} (no body)"
-    try:
-        value = json.loads(stripped)
-    except (ValueError, RecursionError):
-        return _cut_raw(stripped)
-    said = _said(value)
-    return shorten(one_line(said), 1000) if said and said.strip() else _cut_raw(stripped)
-
-
-def _said(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and value:
-        value = value[0]  # Google wraps its errors in a list
-    if not isinstance(value, dict):
-        return None
-    error, detail = value.get("error"), value.get("detail")
-    if isinstance(error, str):
-        return error
-    for candidate in (_member(error), value.get("message"), detail, _member(detail)):
-        if isinstance(candidate, str) and candidate:
-            return candidate
-    if isinstance(detail, list):
-        return "; ".join(_fastapi_line(entry) for entry in detail) or None
-    return None
-
-
-def _member(value: Any) -> Any:
-    return value.get("message") if isinstance(value, dict) else None
-
-
-def _fastapi_line(entry: Any) -> str:
-    if not isinstance(entry, dict):
-        return str(entry)
-    where = entry.get("loc")
-    steps = [str(step) for step in where] if isinstance(where, list) else []
-    if steps and steps[0] == "body":
-        steps = steps[1:]
-    path, what = ".".join(steps), str(entry.get("msg", ""))
-    return f"{path}: {what}" if path else what
-
-
-def _cut_raw(text: str) -> str:
-    text = text.strip()
-    if text[:200].lstrip("\ufeff").lower().startswith(("<!doctype", "<html", "<head", "<?xml")):
-        title = _TITLE.search(text[:20000])
-        name = one_line(title.group(1)) if title else ""
-        if name:
-            return f"an HTML page titled “{shorten(name, 120)}”"
-        words = one_line(re.sub(r"<[^<>]{0,2000}>", " ", text[:20000]))
-        return f"an HTML page that says “{shorten(words, 120)}”" if words else "an HTML page"
-    return shorten(one_line(text[:2000]), _RAW_LIMIT)
-
-
-def excerpt_of(text: str) -> str:
-    """Return what an answer said, fit for a message: at most 200 characters in one line; of a page, its title."""
-    return _cut_raw(text) if text.strip() else "nothing"
-
-
-def _why_no_json(text: str, document: JsonDocument) -> str:
-    if not text.strip():
-        return "with an empty body"
-    if text.lstrip()[:1] == "<":
-        return f"with {_cut_raw(text)}, not JSON; check that this is the address of the API"
-    if not document.diagnostics:
-        return "its body is not JSON"
-    found = document.diagnostics[0]
-    return f"its body is not valid JSON: {found.one_line()}".rstrip(".")

@@ -15,7 +15,8 @@ class ModelSettings:
     """One `[models.NAME]` table.
 
     `secret` is the *name* of a secret, never its value. `options` holds the provider's further keys
-    (`path`, `recording`, `timeout`, `max_retries`, `headers`, …) as plain JSON-like values.
+    (`path`, `recording`, `timeout`, `max_retries`, `headers`, …) as plain JSON-like values, among them the prices
+    of a chat model (`input_price` and `output_price` of a million tokens, `currency`).
     """
 
     name: str

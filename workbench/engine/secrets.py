@@ -237,6 +237,19 @@ class Secrets:
             return None
         return Secret(variable, self._note(variable, checked_value(variable, value)), origin)
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment variables in which values are looked for."""
+        return self._env
+
+    def bind(self, name: str, value: str, origin: str) -> Secret:
+        """Return `value` as a secret that goes to `origin` only, and take it out of every text from now on.
+
+        Raises:
+            SecretError: the value cannot be an API key.
+        """
+        return Secret(name, self._note(name, checked_value(name, value)), origin_of(origin))
+
     def value(self, name: str) -> str | None:
         """Return the raw value of `name`, `None` when there is none. For those who send it: use `lookup`."""
         found = self._find(name)

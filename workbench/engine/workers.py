@@ -496,6 +496,7 @@ class _Server:
         self._handlers = handlers
         self._pool = ThreadPoolExecutor(threads)
         self._calls: dict[int, CallContext] = {}
+        self._loaded = threading.Event()
         self._lock = threading.Lock()
         self._out = os.fdopen(os.dup(1), "wb", buffering=0)
         os.dup2(2, 1)
@@ -523,6 +524,7 @@ class _Server:
             traceback.print_exc()
             self._send({"failed": str(error) or type(error).__name__, "kind": type(error).__name__})
             os._exit(1)
+        self._loaded.set()
         self._send({"ready": True})
 
     def _begin(self, message: dict[str, Any]) -> None:
@@ -533,6 +535,7 @@ class _Server:
 
     def _serve(self, number: int, method: str, params: Any, context: CallContext) -> None:
         try:
+            self._loaded.wait()  # a call that moved here from a process that was stopped may come before that
             context.check()
             handler = self._handlers.get(method)
             if handler is None:

@@ -168,7 +168,7 @@ def test_an_answer_over_its_time_is_a_timeout() -> None:
 
 def test_a_probe_and_a_description_name_the_model_and_its_quality(model: LanguageModel) -> None:
     probe = using(model, lambda m: m.probe())
-    assert (probe.ok, probe.json_schema, probe.streaming) == (True, True, True)
+    assert (probe.ok, probe.json_schema, probe.streaming) == (True, True, True), probe.message
     described = asyncio.run(model.describe())
     assert described.local
     assert "Demo quality" in described.expectation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -239,3 +240,51 @@ def test_the_key_of_the_environment_goes_nowhere_else_unless_accepted(env: dict[
     secrets = Secrets({})
     secrets.accept(caught.value.name, caught.value.wanted)
     assert isinstance(model_from_environment(env, secrets=secrets), LanguageModel)
+
+
+@pytest.mark.parametrize("name", ["OPENAI_ORGANIZATION", "OPENAI_ORG_ID", "OPENAI_ORG"])
+@pytest.mark.parametrize("address", ["OPENAI_ENDPOINT", "OPENAI_BASE_URL"])
+def test_t99_every_spelling_of_a_variable_is_understood(name: str, address: str) -> None:
+    play = Play(CHAT)
+    env = {**OPENAI, name: "org-1", address: "https://api.openai.com/v1"}
+    complete(model_from_environment(env, transport=httpx.MockTransport(play)), HELLO)
+    assert play.requests[0].headers["openai-organization"] == "org-1"
+    assert str(play.requests[0].url) == "https://api.openai.com/v1/chat/completions"
+
+
+def test_t99_anthropic_is_asked_at_its_own_address_with_its_own_header() -> None:
+    play = Play(
+        {
+            "type": "message",
+            "content": [{"type": "text", "text": "hi"}],
+            "stop_reason": "end_turn",
+            "usage": {},
+        }
+    )
+    env = {**ANTHROPIC, "ANTHROPIC_BASE_URL": "https://api.anthropic.com"}
+    complete(model_from_environment(env, transport=httpx.MockTransport(play)), HELLO)
+    assert str(play.requests[0].url) == "https://api.anthropic.com/v1/messages"
+    assert play.requests[0].headers["x-api-key"] == "sk-ant-1"
+
+
+def test_the_key_of_the_environment_is_taken_out_of_what_is_stored() -> None:
+    secrets = Secrets(OPENAI)
+    model_from_environment(OPENAI, secrets=secrets)
+    assert "sk-openai-1" not in secrets.scrub("the key is sk-openai-1")
+
+
+@pytest.mark.parametrize("env", [OPENAI, AZURE, ANTHROPIC], ids=["openai", "azure", "anthropic"])
+def test_the_settings_of_the_environment_open_the_same_model_as_any_others(env: dict[str, str]) -> None:
+    found, variable = settings_from_environment(env)
+    play = Play(CHAT)
+    model = open_language_model(found, secrets=Secrets(env), transport=httpx.MockTransport(play))
+    with contextlib.suppress(LanguageModelError):  # the answer has the form of one of the three
+        complete(model, HELLO)
+    headers = play.requests[0].headers
+    assert env[variable] in " ".join(headers.get(n, "") for n in ("authorization", "api-key", "x-api-key"))
+
+
+def test_a_vendors_key_that_a_project_names_goes_nowhere_else_unless_accepted() -> None:
+    settings = ModelSettings("chat", "openai", "http://127.0.0.1:9/v1", "m", "OPENAI_API_KEY")
+    with pytest.raises(OriginNotAccepted):
+        open_language_model(settings, secrets=Secrets(OPENAI))

@@ -153,7 +153,9 @@ def _as_blocks(content: Any) -> list[dict[str, Any]]:
 
 def _blocks(message: Message) -> Any:
     if message.role == "tool":
-        return [{"type": "tool_result", "tool_use_id": message.tool_call_id or "", "content": message.text()}]
+        content = message.content if isinstance(message.content, str) else [_part(p) for p in message.content]
+        block = {"type": "tool_result", "tool_use_id": message.tool_call_id or "", "content": content}
+        return [{**block, "is_error": True} if message.is_error else block]
     if isinstance(message.content, str) and not message.tool_calls:
         return message.content
     blocks = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from workbench.engine.prices import Cost
 from workbench.engine.tools.definitions import ToolDefinition
 
 if TYPE_CHECKING:
@@ -35,13 +36,14 @@ class Message:
     """One message of a conversation.
 
     `role` is `system`, `user`, `assistant` or `tool`. An assistant message may carry `tool_calls`; a tool
-    message answers the call `tool_call_id`.
+    message answers the call `tool_call_id`; `is_error` tells whether the tool failed, `None` that nobody said.
     """
 
     role: str
     content: Content
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    is_error: bool | None = None
 
     def text(self) -> str:
         """Return the text of the message; images are left out."""
@@ -83,7 +85,8 @@ class Completion:
     `None` when the model did not say; `"length"` means that the answer was cut off. `refusal` is the
     model's or the provider's reason when it refused. `model` is the name of the model that answered, which
     may be more exact than the name asked for. `recorded` tells that the answer was played from a recording
-    and no model ran. `exchange` is the request and reply on the wire, without secrets.
+    and no model ran. `exchange` is the request and reply on the wire, without secrets. `cost` is `None` where the
+    project states no prices, or the model did not count its tokens: unknown is not 0.
     """
 
     text: str
@@ -95,6 +98,7 @@ class Completion:
     tool_calls: tuple[ToolCall, ...] = ()
     recorded: bool = False
     exchange: Exchange | None = None
+    cost: Cost | None = None
 
     @property
     def truncated(self) -> bool:

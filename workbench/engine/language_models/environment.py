@@ -1,4 +1,4 @@
-"""Opens the chat model that the environment variables of the vendors describe, for scripts without a project.
+"""Opens the chat model that the environment variables of the vendors describe: no project has to name it.
 
 Understood are `OPENAI_API_KEY`, `OPENAI_MODEL`, `OPENAI_ENDPOINT` (or `OPENAI_BASE_URL`) and
 `OPENAI_ORGANIZATION` (or `OPENAI_ORG_ID`, `OPENAI_ORG`); `AZURE_OPENAI_API_KEY` with `AZURE_OPENAI_ENDPOINT`;
@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from workbench.engine.http import Transport
 from workbench.engine.language_models.base import LanguageModel, LanguageModelError
-from workbench.engine.language_models.opening import DEFAULT_BASES, _open_http, _target, is_azure
+from workbench.engine.language_models.opening import AZURE_KEY, _open_http, _target, vendor_secret
 from workbench.engine.model_settings import ModelSettings
-from workbench.engine.secrets import OriginNotAccepted, Secret, Secrets, checked_value, origin_of
+from workbench.engine.secrets import Secrets, origin_of
 
 
 def settings_from_environment(env: Mapping[str, str]) -> tuple[ModelSettings, str]:
@@ -26,13 +26,13 @@ def settings_from_environment(env: Mapping[str, str]) -> tuple[ModelSettings, st
     """
     if _value(env, "OPENAI_API_KEY"):
         return _openai(env), "OPENAI_API_KEY"
-    if _value(env, "AZURE_OPENAI_API_KEY"):
-        endpoint = _needed(env, "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
-        return ModelSettings("azure", "openai", endpoint), "AZURE_OPENAI_API_KEY"
+    if _value(env, AZURE_KEY):
+        endpoint = _needed(env, "AZURE_OPENAI_ENDPOINT", AZURE_KEY)
+        return ModelSettings("azure", "openai", endpoint, secret=AZURE_KEY), AZURE_KEY
     if _value(env, "ANTHROPIC_API_KEY"):
         model = _needed(env, "ANTHROPIC_MODEL", "ANTHROPIC_API_KEY")
         return ModelSettings(
-            "anthropic", "anthropic", _value(env, "ANTHROPIC_BASE_URL"), model
+            "anthropic", "anthropic", _value(env, "ANTHROPIC_BASE_URL"), model, "ANTHROPIC_API_KEY"
         ), "ANTHROPIC_API_KEY"
     raise LanguageModelError(
         "settings",
@@ -58,16 +58,7 @@ def model_from_environment(
     """
     settings, variable = settings_from_environment(env)
     target = _target(settings, None)
-    origin = origin_of(target.base_url)
-    vendors = {origin_of(DEFAULT_BASES[settings.provider])}
-    own = (
-        is_azure(origin) and origin.startswith("https:")
-        if variable.startswith("AZURE")
-        else origin in vendors
-    )
-    if not own and not (secrets is not None and secrets.is_accepted(variable, origin)):
-        raise OriginNotAccepted(variable, secrets.accepted(variable) if secrets is not None else (), origin)
-    secret = Secret(variable, checked_value(variable, env[variable]), origin)
+    secret = vendor_secret(variable, env[variable], settings, origin_of(target.base_url), secrets)
     return _open_http(replace(target, secret=secret, secret_name=variable), settings, transport)
 
 
@@ -77,7 +68,7 @@ def _openai(env: Mapping[str, str]) -> ModelSettings:
     names = ("OPENAI_ORGANIZATION", "OPENAI_ORG_ID", "OPENAI_ORG")
     organization = next((value for name in names if (value := _value(env, name))), None)
     options = {"headers": {"OpenAI-Organization": organization}} if organization else {}
-    return ModelSettings("openai", "openai", base, model, options=options)
+    return ModelSettings("openai", "openai", base, model, "OPENAI_API_KEY", options)
 
 
 def _value(env: Mapping[str, str], name: str) -> str | None:

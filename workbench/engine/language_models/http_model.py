@@ -234,6 +234,7 @@ class HttpLanguageModel(ABC):
             elapsed_ms=(time.perf_counter() - began) * 1000,
             tool_calls=parts.tool_calls,
             exchange=exchange,
+            cost=self._options.prices.cost(parts.usage),
         )
 
     async def probe(self) -> Probe:

@@ -157,6 +157,7 @@ class LocalModel:
         self._max_tokens = read.integer("max_tokens", _DEFAULT_MAX_TOKENS, least=1)
         self._reuse = read.flag("cache_prompt", False)
         self._body = read.mapping("body")
+        self._prices = read.prices()
 
     async def complete(
         self,
@@ -184,6 +185,7 @@ class LocalModel:
             model=self.name,
             elapsed_ms=(time.perf_counter() - began) * 1000,
             tool_calls=parts.tool_calls,
+            cost=self._prices.cost(parts.usage),
         )
 
     def _request(

@@ -11,7 +11,7 @@ from workbench.engine.http import Transport
 from workbench.engine.language_models.base import LanguageModel, LanguageModelError
 from workbench.engine.language_models.options import OptionReader, endpoint, read_options
 from workbench.engine.model_settings import CHAT_PROVIDERS, ModelSettings
-from workbench.engine.secrets import Secret, Secrets, origin_of
+from workbench.engine.secrets import OriginNotAccepted, Secret, Secrets, origin_of
 from workbench.engine.text import nearest
 
 if TYPE_CHECKING:
@@ -24,6 +24,14 @@ DEFAULT_BASES: Mapping[str, str] = {
     "ollama": "http://localhost:11434",
 }
 """Where a provider is when the project gives no address."""
+
+AZURE_KEY = "AZURE_OPENAI_API_KEY"
+VENDOR_KEYS: Mapping[str, str] = {
+    "openai": "OPENAI_API_KEY",
+    "openai-responses": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+}
+"""The environment variables in which vendors want their keys to be."""
 
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
@@ -102,10 +110,36 @@ def _target(settings: ModelSettings, secrets: Secrets | None) -> Target:
     )
 
 
+def vendor_secret(
+    variable: str, value: str, settings: ModelSettings, origin: str, secrets: Secrets | None
+) -> Secret:
+    """Return the key in an environment variable of a vendor as a secret for `origin`.
+
+    It goes to its vendor's own servers, and to any other address only when `secrets` says that this address was
+    accepted for the name of the variable.
+
+    Raises:
+        OriginNotAccepted: the address is not the vendor's, and nobody accepted it.
+        SecretError: the value cannot be an API key.
+    """
+    if variable == AZURE_KEY:
+        own = is_azure(origin) and origin.startswith("https:")
+    else:
+        own = origin == origin_of(DEFAULT_BASES[settings.provider])
+    if not own and not (secrets is not None and secrets.is_accepted(variable, origin)):
+        raise OriginNotAccepted(variable, secrets.accepted(variable) if secrets is not None else (), origin)
+    # Secrets also take the key out of everything that is stored.
+    return (secrets or Secrets()).bind(variable, value.strip(), origin)
+
+
 def _secret(settings: ModelSettings, secrets: Secrets | None, origin: str) -> Secret | None:
     """Return the secret to send: the one that the project names, else the vendor's own from the environment."""
     if secrets is None:
         return None
+    if settings.secret == VENDOR_KEYS.get(settings.provider) or settings.secret == AZURE_KEY:
+        value = secrets.environment.get(settings.secret or "", "")
+        if settings.secret and value.strip():
+            return vendor_secret(settings.secret, value, settings, origin, secrets)
     named = secrets.lookup(settings.secret, origin) if settings.secret else None
     return named or secrets.provider_key(settings.provider, settings.base_url)
 

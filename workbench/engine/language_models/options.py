@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from workbench.engine.http import HttpError, is_loopback, join_endpoint
 from workbench.engine.language_models.base import LanguageModelError
 from workbench.engine.model_settings import ModelSettings
+from workbench.engine.prices import DEFAULT_CURRENCY, PRICE_OPTIONS, Prices, price_problem
 
 _ENDPOINTS = (
     "chat/completions",
@@ -46,6 +47,7 @@ class Options:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     secret_header: str | None = None
+    prices: Prices = field(default_factory=Prices)
 
 
 def read_options(settings: ModelSettings) -> Options:
@@ -68,6 +70,7 @@ def read_options(settings: ModelSettings) -> Options:
         headers=_headers(settings),
         body=read.mapping("body"),
         secret_header=read.text("secret_header"),
+        prices=read.prices(),
     )
 
 
@@ -123,6 +126,19 @@ class OptionReader:
         if not isinstance(value, Mapping):
             raise self.wrong(key, "a table")
         return dict(value)
+
+    def prices(self) -> Prices:
+        """Return the prices that the project states."""
+        stated = {key: self._settings.options.get(key) for key in PRICE_OPTIONS}
+        for key, value in stated.items():
+            if value is not None and (wanted := price_problem(key, value)) is not None:
+                raise self.wrong(key, wanted)
+        given, taken = stated["input_price"], stated["output_price"]
+        return Prices(
+            None if given is None else float(given),
+            None if taken is None else float(taken),
+            stated["currency"] or DEFAULT_CURRENCY,
+        )
 
     def wrong(self, key: str, wanted: str) -> LanguageModelError:
         """Return the error for an option of the wrong kind."""

@@ -73,6 +73,62 @@ _PRESETS = (
         "Start it with `vllm serve MODEL`; the model is named as it was there.",
     ),
     Preset(
+        "sglang",
+        "SGLang (chat)",
+        "openai",
+        "http://localhost:30000/v1",
+        "Start it with `python -m sglang.launch_server --model-path MODEL`.",
+    ),
+    Preset(
+        "localai",
+        "LocalAI",
+        "openai",
+        "http://localhost:8080/v1",
+        "Start it with `local-ai run MODEL`; models are named as in its gallery.",
+    ),
+    Preset(
+        "text-generation-webui",
+        "Text generation web UI",
+        "openai",
+        "http://localhost:5000/v1",
+        "Start it with `--api`; it answers with the model that is loaded, whatever name is sent.",
+    ),
+    Preset(
+        "koboldcpp",
+        "KoboldCpp",
+        "openai",
+        "http://localhost:5001/v1",
+        "It answers with the one model that it was started with.",
+    ),
+    Preset(
+        "jan",
+        "Jan",
+        "openai",
+        "http://localhost:1337/v1",
+        "Start the server under Local API Server; it may ask for the key that is set there.",
+    ),
+    Preset(
+        "gpt4all",
+        "GPT4All",
+        "openai",
+        "http://localhost:4891/v1",
+        "Switch on the local API server in its settings; it does not stream.",
+    ),
+    Preset(
+        "llamafile",
+        "llamafile",
+        "openai",
+        "http://localhost:8080/v1",
+        "Start the file with `--server`; it serves the model inside it.",
+    ),
+    Preset(
+        "litellm",
+        "LiteLLM proxy",
+        "openai",
+        "http://localhost:4000/v1",
+        "Start it with `litellm --config FILE`; models are named as in that file.",
+    ),
+    Preset(
         "openai", "OpenAI", "openai", None, "Uses OPENAI_API_KEY, or a secret of yours.", True, "gpt-4.1-mini"
     ),
     Preset(

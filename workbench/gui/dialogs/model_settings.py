@@ -1,12 +1,11 @@
-"""Edits the models of a project: provider, address, model, the name of its secret, and a test of the connection."""
+"""Edits the models of a project: provider, address, model, the name of its secret, prices, and a test of the connection."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
+    QCompleter,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -21,10 +20,12 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
 from workbench.gui.delegates.words import TextDelegate
-from workbench.gui.models.figures import format_duration
+from workbench.gui.dialogs.model_trial import Trial, try_model
+from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.widgets.labels import TokenLabel
+from workbench.gui.widgets.price_fields import PriceFields
 
 _WORDS = {
     "embedded": "Embedded MiniLM (decisions, this computer)",
@@ -41,7 +42,12 @@ _WORDS = {
 }
 _NEEDS_ADDRESS = {"ollama", "system-one", "sglang", "chat-logprobs"}
 _NO_ADDRESS = {"embedded", "gguf", "local", "recorded"}
-
+_HINTS = {
+    "embedded": "One embedding answers any number of checks in a few milliseconds. English first.",
+    "local": "Demo quality: always valid JSON when the schema constrains it, often wrong in content.",
+    "recorded": "Plays recordings/*.jsonl of the project; nothing is sent. Results say that they are recorded.",
+    "chat-logprobs": "Reads P(yes) from the probabilities of the first token; needs a server that gives logprobs.",
+}
 
 _OWN_ADDRESS = {
     "openai": "https://api.openai.com",
@@ -57,7 +63,7 @@ class ModelSettingsDialog(QDialog):
         super().__init__(parent)
         self._session = session
         self.setWindowTitle("Models")
-        self.resize(720, 440)
+        resize_window(self, 720, 440)
         self._models: dict[str, ModelSettings] = dict(session.snapshot().models)
         self._before = dict(self._models)
         self._removed: set[str] = set()
@@ -75,7 +81,7 @@ class ModelSettingsDialog(QDialog):
     def _build(self) -> None:
         self.list = QListWidget()
         self.list.setAccessibleName("Models of the project")
-        self.list.setFixedWidth(190)
+        fit(self.list, width=190)
         self.list.setItemDelegate(TextDelegate(self.list))
         add, remove = QPushButton("Add…"), QPushButton("Remove")
         set_icon(add, "plus")
@@ -92,11 +98,15 @@ class ModelSettingsDialog(QDialog):
         for provider in dict.fromkeys((*DECISION_PROVIDERS, *CHAT_PROVIDERS)):
             self.provider.addItem(_WORDS[provider], provider)
         self.base_url, self.model, self.secret = QLineEdit(), QLineEdit(), QLineEdit()
-        self.base_url.setPlaceholderText("http://localhost:11434/v1")
         self.secret.setPlaceholderText("name of the secret, never its value")
+        self.preset = QComboBox()
+        self.preset.setAccessibleName("Fill in for a common server")
+        self.preset.addItem("choose a common server…", None)
+        self.prices = PriceFields()
         form = QFormLayout()
         form.setSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.addRow("Fill in", self.preset)
         for label, field in (
             ("Provider", self.provider),
             ("Address", self.base_url),
@@ -116,6 +126,8 @@ class ModelSettingsDialog(QDialog):
         line.addWidget(self.value_button)
         form.addRow("Secret", line)
         form.addRow("", self.secret_words)
+        form.addRow("Price of a million", self.prices)
+        self.prices.changed.connect(self._show_price_problem)
         self.secret.textChanged.connect(lambda _text: self._show_secret())
         self.base_url.textChanged.connect(lambda _text: self._show_secret())
         self.hint = TokenLabel("", "second", wrap=True)
@@ -145,6 +157,7 @@ class ModelSettingsDialog(QDialog):
         layout.addLayout(body, 1)
         layout.addWidget(self.buttons)
         self.provider.currentIndexChanged.connect(lambda _index: self._fit_fields())
+        self.preset.activated.connect(lambda _index: self._fill_in())
 
     # The list
 
@@ -185,32 +198,66 @@ class ModelSettingsDialog(QDialog):
     def _show(self, name: str | None) -> None:
         self._name = name
         settings = self._models.get(name) if name is not None else None
-        for field in (self.provider, self.base_url, self.model, self.secret, self.test_button):
+        for field in (self.preset, self.provider, self.base_url, self.model, self.secret, self.test_button):
             field.setEnabled(settings is not None)
+        self.prices.setEnabled(settings is not None)
         self.test_words.set_text("")
+        self.model.setPlaceholderText("")
+        self.model.setCompleter(None)  # type: ignore[arg-type]  # what one server offers, another does not
+        self._list_presets()
         if settings is None:
             return
         self.provider.setCurrentIndex(self.provider.findData(settings.provider))
         self.base_url.setText(settings.base_url or "")
         self.model.setText(settings.model or "")
         self.secret.setText(settings.secret or "")
+        self.prices.show_options(settings.options)
         self._fit_fields()
+
+    def _list_presets(self) -> None:
+        """Offer the servers for chat models; the decision model has servers of its own."""
+        from workbench.engine.language_models import presets  # slow to import, and only this list needs it
+
+        if self.preset.count() == 1:
+            for preset in presets():
+                self.preset.addItem(preset.title, preset)
+                self.preset.setItemData(self.preset.count() - 1, preset.help, Qt.ItemDataRole.ToolTipRole)
+        self.preset.setCurrentIndex(0)
+        self.preset.setEnabled(self._name is not None and not self._name.startswith("decision"))
+
+    def _fill_in(self) -> None:
+        """Take provider and address of the chosen preset into the form; the model's name stays."""
+        preset = self.preset.currentData()
+        if preset is None or self._name is None:
+            return
+        self.provider.setCurrentIndex(self.provider.findData(preset.provider))
+        self.base_url.setText(preset.base_url or "")
+        self.model.setPlaceholderText(f"for example {preset.model_example}" if preset.model_example else "")
+        self.hint.set_text(preset.help)
 
     def _fit_fields(self) -> None:
         provider = self.provider.currentData()
         remote = provider not in _NO_ADDRESS
         for field in (self.base_url, self.secret):
             field.setEnabled(remote and self._name is not None)
-        self._show_secret()
-        words = {
-            "embedded": "One embedding answers any number of checks in a few milliseconds. English first.",
-            "local": "Demo quality: always valid JSON when the schema constrains it, often wrong in content.",
-            "recorded": "Plays recordings/*.jsonl of the project; nothing is sent. Results say that they are recorded.",
-            "chat-logprobs": "Reads P(yes) from the probabilities of the first token; needs a server that gives logprobs.",
-        }
-        self.hint.set_text(
-            words.get(provider, "The value of a secret is bound to the address it was entered for.")
+        self.base_url.setPlaceholderText(
+            _OWN_ADDRESS.get(provider, "http://localhost:11434") if remote else ""
         )
+        self._show_secret()
+        self.prices.setEnabled(self._name is not None and self._has_prices())
+        self.hint.set_text(
+            _HINTS.get(provider, "The value of a secret is bound to the address it was entered for.")
+        )
+
+    def _has_prices(self) -> bool:
+        """Tell whether answers of the model in the form can cost something."""
+        provider = self.provider.currentData()
+        return provider in CHAT_PROVIDERS and provider != "recorded" and self._name != "decision"
+
+    def _show_price_problem(self) -> None:
+        problem = self.prices.problem()
+        self._say(problem or "", "warning")
+        self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(problem is None)
 
     # The secret
 
@@ -272,7 +319,7 @@ class ModelSettingsDialog(QDialog):
             (self.base_url.text().strip() or None) if remote else None,
             self.model.text().strip() or None,
             (self.secret.text().strip() or None) if remote else None,
-            old.options,
+            self.prices.merged(old.options) if self._has_prices() else old.options,
         )
 
     def current(self) -> ModelSettings | None:
@@ -293,20 +340,22 @@ class ModelSettingsDialog(QDialog):
         self.test_button.setEnabled(False)
         self._say("Asking…", "second")
         root, secrets = self._session.snapshot().root, self._session.secrets
-        decides = settings.provider in DECISION_PROVIDERS and (
-            settings.provider not in CHAT_PROVIDERS or settings.name.startswith("decision")
-        )
-        test = _test_decisions if decides else _test_chat
         self._session.jobs.run_async(
-            lambda: test(settings, root, secrets),
-            lambda words: self._tested(words, "passed"),
-            lambda error: self._tested(str(error), "warning"),
+            lambda: try_model(settings, root, secrets),
+            self._tested,
+            lambda error: self._tested(Trial(str(error), good=False)),
             key="test-model",
         )
 
-    def _tested(self, words: str, token: str) -> None:
+    def _tested(self, trial: Trial) -> None:
         self.test_button.setEnabled(True)
-        self._say(words, token)
+        self._say(trial.words, "passed" if trial.good else "warning")
+        if trial.models:
+            completer = QCompleter(list(trial.models), self.model)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            self.model.setCompleter(completer)
+            self.model.setPlaceholderText(f"for example {trial.models[0]}")
 
     def _say(self, words: str, token: str) -> None:
         self.test_words.set_look(token=token)
@@ -326,35 +375,3 @@ class ModelSettingsDialog(QDialog):
             if settings != self._before.get(name):
                 self._session.edit("models", lambda project, settings=settings: project.set_model(settings))
         super().accept()
-
-
-async def _test_decisions(settings: ModelSettings, root: Any, secrets: Any) -> str:
-    import time
-
-    from workbench.engine.decisions import DecisionRequest, YesNoAnswer, YesNoQuestion, open_decision_model
-
-    model = open_decision_model(settings, root=root, secrets=secrets)
-    try:
-        begun = time.perf_counter()
-        question = YesNoQuestion("Is the text a greeting?", "a greeting", "something else")
-        response = await model.decide(DecisionRequest("Hello, how are you?", {"greeting": question}))
-        info, elapsed = await model.describe(), (time.perf_counter() - begun) * 1000
-    finally:
-        await model.aclose()
-    answer = response.answers["greeting"]
-    who = response.model_name or info.name
-    if not isinstance(answer, YesNoAnswer):
-        return f"{who} answered in {format_duration(elapsed)}, but without a probability: {answer.detail}"
-    return f"{who} answered {answer.probability:.2f} in {format_duration(elapsed)}. {info.expectation}"
-
-
-async def _test_chat(settings: ModelSettings, root: Any, secrets: Any) -> str:
-    from workbench.engine.language_models import open_language_model
-
-    model: Any = open_language_model(settings, root=root, secrets=secrets)
-    try:
-        probe = await model.probe()
-        description = await model.describe()
-    finally:
-        await model.aclose()
-    return f"{probe.message} {description.expectation}"

@@ -1,0 +1,92 @@
+"""Asks a model something small and says in words what answered, how fast, and what it was seen to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
+from workbench.gui.models.figures import format_duration
+
+if TYPE_CHECKING:
+    from workbench.engine.language_models import Probe
+
+MOST_NAMES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a trial: words for people, whether it went well, and the names of the server's models."""
+
+    words: str
+    good: bool = True
+    models: tuple[str, ...] = ()
+
+
+async def try_model(settings: ModelSettings, root: Any, secrets: Any) -> Trial:
+    """Ask the model of `settings`, as a decision model where it is one."""
+    decides = settings.provider in DECISION_PROVIDERS and (
+        settings.provider not in CHAT_PROVIDERS or settings.name.startswith("decision")
+    )
+    return await (_try_decisions if decides else _try_chat)(settings, root, secrets)
+
+
+async def _try_decisions(settings: ModelSettings, root: Any, secrets: Any) -> Trial:
+    from workbench.engine.decisions import DecisionRequest, YesNoAnswer, YesNoQuestion, open_decision_model
+
+    model = open_decision_model(settings, root=root, secrets=secrets)
+    try:
+        begun = time.perf_counter()
+        question = YesNoQuestion("Is the text a greeting?", "a greeting", "something else")
+        response = await model.decide(DecisionRequest("Hello, how are you?", {"greeting": question}))
+        info, elapsed = await model.describe(), (time.perf_counter() - begun) * 1000
+    finally:
+        await model.aclose()
+    answer = response.answers["greeting"]
+    who = response.model_name or info.name
+    if not isinstance(answer, YesNoAnswer):
+        words = f"{who} answered in {format_duration(elapsed)}, but without a probability: {answer.detail}"
+        return Trial(words, good=False)
+    return Trial(f"{who} answered {answer.probability:.2f} in {format_duration(elapsed)}. {info.expectation}")
+
+
+async def _try_chat(settings: ModelSettings, root: Any, secrets: Any) -> Trial:
+    from workbench.engine.language_models import open_language_model
+
+    model: Any = open_language_model(settings, root=root, secrets=secrets)
+    try:
+        begun = time.perf_counter()
+        probe = await model.probe()
+        elapsed = (time.perf_counter() - begun) * 1000
+        description = await model.describe()
+    finally:
+        await model.aclose()
+    sentences = [probe.message]
+    if probe.ok:
+        sentences += [f"It took {format_duration(elapsed)}.", *seen(probe)]
+    sentences += [*_offered(probe.models or ()), description.expectation]
+    return Trial(" ".join(each for each in sentences if each), probe.ok, probe.models or ())
+
+
+def seen(probe: Probe) -> list[str]:
+    """Return one sentence for what a model does and one for what it does not; nothing where it was not tried."""
+    facts = (
+        (probe.streaming, "streams", "does not stream"),
+        (probe.json_schema, "obeys a JSON Schema", "does not obey a JSON Schema (use the mode “prompt”)"),
+        (probe.usage, "counts its tokens", "does not count its tokens"),
+    )
+    said = [yes if fact else no for fact, yes, no in facts if fact is not None]
+    return [f"It {_listed(said)}."] if said else []
+
+
+def _offered(names: Sequence[str]) -> list[str]:
+    if len(names) < 2:
+        return []
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return [f"The server offers {', '.join(names[:MOST_NAMES])}{more}."]
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
