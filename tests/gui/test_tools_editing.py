@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +233,96 @@ def test_a_project_without_tools_has_nothing_to_run(session: Session, pane: Tool
     pane.talk.message.set_text("Hello")
     assert not pane.talk.run_button.isEnabled()
     assert not pane.form.isEnabled()
+
+
+# --- immediate return, compensation, what is kept back ------------------------------------------------------
+
+
+def choose(box: Any, key: str) -> None:
+    """Choose an entry as a user does."""
+    index = box.findData(key)
+    assert index >= 0, [box.itemData(k) for k in range(box.count())]
+    box.setCurrentIndex(index)
+    box.activated.emit(index)
+
+
+def test_a_tool_is_told_to_end_the_conversation_and_what_undoes_it(session: Session, pane: ToolsPane) -> None:
+    pane.add_tool(LOOKUP)
+    pane.add_tool(ToolDefinition("cancel", simulate=Simulation(text="cancelled")))
+    pane.list.setCurrentRow(0)
+    pane.form.returns.click()
+    choose(pane.form.undo.kind, "tool cancel")
+    pane.form.reply.attributes.set_text('{"trace": "t-1"}')
+    pane.form.commit()
+    first = tools(session)[0]
+    assert (first.return_immediately, first.compensate) == (True, "cancel")
+    assert first.simulate == Simulation(json='{"state": "sent"}', attributes='{"trace": "t-1"}')
+    written = toml(session)
+    assert "return_immediately = true" in written
+    assert 'compensate = "cancel"' in written
+    session.undo_stack.undo()
+    assert not tools(session)[0].return_immediately
+
+
+def test_what_undoing_answers_is_written_with_the_tool(session: Session, pane: ToolsPane) -> None:
+    pane.add_tool(LOOKUP)
+    choose(pane.form.undo.kind, "error")
+    pane.form.undo.answer.set_text("too late")
+    pane.form.commit()
+    assert tools(session)[0].compensate == Simulation(error="too late")
+    choose(pane.form.undo.kind, "none")
+    assert tools(session)[0].compensate is None
+
+
+def test_a_renamed_tool_goes_on_undoing_and_a_removed_one_is_missed(
+    session: Session, pane: ToolsPane
+) -> None:
+    pane.add_tool(replace(LOOKUP, compensate="cancel"))
+    pane.add_tool(ToolDefinition("cancel", simulate=Simulation(text="cancelled")))
+    pane.form.name.setText("take_back")
+    pane.form.name.editingFinished.emit()
+    assert [(tool.name, tool.compensate) for tool in tools(session)] == [
+        ("lookup", "take_back"),
+        ("take_back", None),
+    ]
+    pane.remove_button.click()
+    assert "no such tool" in pane.form.problem.text()
+    assert pane.form.undo.choice() == "tool take_back"
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [("attributes", "[1]", "no JSON object"), ("result", "{", "broken JSON")],
+)
+def test_what_is_kept_back_must_be_json(pane: ToolsPane, field: str, text: str, words: str) -> None:
+    pane.add_tool(LOOKUP)
+    getattr(pane.form.reply, field).set_text(text)
+    pane.form.commit()
+    assert words in pane.form.problem.text()
+
+
+def test_the_conversation_shows_what_was_rolled_back(
+    qtbot: QtBot, session: Session, talking: ToolsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.edit("tools", lambda p: p.set_tools([replace(LOOKUP, compensate=Simulation(text="forgotten"))]))
+    use_model(monkeypatch, Caller(["", "", "Sorry."]))
+    with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
+        talking.talk.run()
+    (told,) = [turn for turn in talking.talk.conversation.turns() if "rolled back" in turn.caption]
+    assert "it was undone: forgotten" in told.text
+    assert "1 call rolled back" in talking.talk.banner.detail()
+    assert "1 call gave an error" in talking.talk.banner.detail()
+    assert "1 rolled back" in session.history.run(1).summary.summary  # type: ignore[union-attr]
+
+
+def test_a_tool_that_ends_the_conversation_has_the_last_word(
+    qtbot: QtBot, session: Session, talking: ToolsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.edit("tools", lambda p: p.set_tools([replace(LOOKUP, return_immediately=True)]))
+    model = Caller(["", "", "never asked"])
+    use_model(monkeypatch, model)
+    with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
+        talking.talk.run()
+    assert len(model.asked) == 1
+    assert talking.talk.banner.headline() == "Answered with the tool's result."
+    assert talking.talk.conversation.turns()[-1].text == '{"state": "sent"}'

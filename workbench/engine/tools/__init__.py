@@ -8,16 +8,20 @@ from workbench.engine.lazy import lazy_names
 
 if TYPE_CHECKING:
     from workbench.engine.tools.arguments import ToolArguments, read_arguments
+    from workbench.engine.tools.checking import check_compensation, check_tool, check_tools
+    from workbench.engine.tools.compensation import Rollback
     from workbench.engine.tools.definitions import Simulation, ToolDefinition
     from workbench.engine.tools.execution import (
+        RefusedArgumentsError,
         Tool,
         ToolArgumentsError,
+        ToolContext,
         ToolError,
         ToolExecution,
         ToolPolicies,
         UnknownToolError,
-        check_tools,
         execute_tool,
+        run_tool,
     )
     from workbench.engine.tools.loop import ToolRun, run_tools
     from workbench.engine.tools.results import (
@@ -27,8 +31,10 @@ if TYPE_CHECKING:
         ToolExecutionResult,
         ToolExecutionResultBuilder,
     )
+    from workbench.engine.tools.returns import contents_text
     from workbench.engine.tools.simulation import (
         SimulatedToolError,
+        check_answer,
         check_simulation,
         simulated_tool,
         simulated_tools,
@@ -37,12 +43,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Content",
     "ImageContent",
+    "RefusedArgumentsError",
+    "Rollback",
     "SimulatedToolError",
     "Simulation",
     "TextContent",
     "Tool",
     "ToolArguments",
     "ToolArgumentsError",
+    "ToolContext",
     "ToolDefinition",
     "ToolError",
     "ToolExecution",
@@ -51,10 +60,15 @@ __all__ = [
     "ToolPolicies",
     "ToolRun",
     "UnknownToolError",
+    "check_answer",
+    "check_compensation",
     "check_simulation",
+    "check_tool",
     "check_tools",
+    "contents_text",
     "execute_tool",
     "read_arguments",
+    "run_tool",
     "run_tools",
     "simulated_tool",
     "simulated_tools",
@@ -63,9 +77,12 @@ __all__ = [
 _MODULES = (
     "definitions",
     "arguments",
+    "checking",
+    "compensation",
     "execution",
     "loop",
     "results",
+    "returns",
     "simulation",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.engine.diagnostics import Diagnostic, Fix, has_errors
@@ -38,11 +38,12 @@ def read_arguments(
 ) -> ToolArguments:
     """Return the arguments that `text` holds, checked against `schema` (a JSON Schema, as a value).
 
-    A blank text is an empty object. With `lenient`, almost-JSON is mended where it has one reading; strings are
-    never touched by that. With `coerce`, a property's value is converted as LangChain4j does where the schema
-    leaves no doubt: a text from any scalar, a number from a numeric text, an integer only without a
-    fraction, an enumeration's value from another case; a declared default is filled in only where the
-    property is absent. Any text gives a result.
+    A blank text is an empty object. With `lenient`, almost-JSON is mended where it has one reading, and an object
+    that was written as a string (in one pair of quotes too many) is taken out of it; other strings are
+    never touched by that. With `coerce`, values are converted as LangChain4j does where the schema
+    leaves no doubt, at every depth of objects and arrays: a text from anything but null, a number from a numeric
+    text, an integer only without a fraction, an enumeration's value from another case; a declared default
+    is filled in only where the property is absent. Any text gives a result.
 
     Raises:
         SchemaError: the schema is wrong.
@@ -64,48 +65,93 @@ def read_arguments(
 
 
 def _parsed(text: str, lenient: bool) -> tuple[Any, tuple[Diagnostic, ...], tuple[Fix, ...]]:
-    from workbench.engine.translation.lenient import mend_json
-
     if not text.strip():
         return {}, (), ()
     document = parse_json(text)
+    if not lenient:
+        return document.value, document.diagnostics, ()
     if document.ok:
-        value = document.value
-        if isinstance(value, str) and lenient:
-            inner = parse_json(value)  # the object was written as a JSON string
-            value = inner.value if inner.ok and isinstance(inner.value, dict) else value
-        return value, document.diagnostics, ()
-    if lenient:
-        start = len(text) - len(text.lstrip())
-        mended = mend_json(text, start)
-        if mended is not None and not text[mended.end :].strip():
-            again = parse_json(mended.text)
-            if again.ok:
-                return again.value, (), mended.edits
+        if isinstance(document.value, str):
+            inner = _mended(document.value)
+            if inner is not None and isinstance(inner[0], dict):
+                # Its edits have their places in the inner text, not in the model's.
+                return inner[0], (), ()
+        return document.value, document.diagnostics, ()
+    bare = text.strip()
+    mended = _mended(text)
+    if mended is None and len(bare) > 2 and bare[0] == bare[-1] and bare[0] in "\"'":
+        unquoted = _mended(bare[1:-1])  # quotes around an object whose own quotes nobody escaped
+        if unquoted is not None and isinstance(unquoted[0], dict):
+            start = text.index(bare)
+            end = start + len(bare)
+            edits = (
+                Fix("outer quotes removed", start, start + 1, ""),
+                *(replace(fix, start=fix.start + start + 1, end=fix.end + start + 1) for fix in unquoted[1]),
+                Fix("outer quotes removed", end - 1, end, ""),
+            )
+            return unquoted[0], (), edits
+    if mended is not None:
+        return mended[0], (), mended[1]
     return None, document.diagnostics, ()
 
 
+def _mended(text: str) -> tuple[Any, tuple[Fix, ...]] | None:
+    """Return the value of JSON or almost-JSON with its edits, `None` where there is no one reading."""
+    from workbench.engine.translation.lenient import mend_json
+
+    plain = parse_json(text)
+    if plain.ok:
+        return plain.value, ()
+    mended = mend_json(text, len(text) - len(text.lstrip()))
+    if mended is None or text[mended.end :].strip():
+        return None
+    again = parse_json(mended.text)
+    return (again.value, mended.edits) if again.ok else None
+
+
 def _coerced(arguments: dict[str, Any], schema: Any) -> tuple[dict[str, Any], list[str]]:
-    value = dict(arguments)
+    """Return converted arguments, and a note for each change with the JSON Pointer of its place."""
     notes: list[str] = []
+    return _coerced_object(arguments, schema, (), notes), notes
+
+
+def _coerced_object(
+    members: dict[str, Any], schema: Any, path: tuple[str | int, ...], notes: list[str]
+) -> dict[str, Any]:
+    value = dict(members)
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     for name, wanted in properties.items() if isinstance(properties, Mapping) else ():
         if not isinstance(wanted, Mapping):
             continue
-        pointer = join_pointer(name)
-        if name not in value:
-            if "default" in wanted:
-                value[name] = wanted["default"]
-                notes.append(f"{pointer} was absent and has its default {_shown(wanted['default'])}.")
-            continue
-        converted = _converted(value[name], wanted)
-        if converted is not _AS_IT_IS:
-            notes.append(f"{pointer} was {_shown(value[name])} and was read as {_shown(converted)}.")
-            value[name] = converted
-    return value, notes
+        here = (*path, name)
+        if name in value:
+            value[name] = _coerced_value(value[name], wanted, here, notes)
+        elif "default" in wanted:
+            value[name] = wanted["default"]
+            notes.append(f"{join_pointer(*here)} was absent and has its default {_shown(wanted['default'])}.")
+    return value
+
+
+def _coerced_value(
+    value: Any, wanted: Mapping[str, Any], path: tuple[str | int, ...], notes: list[str]
+) -> Any:
+    converted = _converted(value, wanted)
+    if converted is not _AS_IT_IS:
+        notes.append(f"{join_pointer(*path)} was {_shown(value)} and was read as {_shown(converted)}.")
+        return converted
+    if len(path) >= MAX_DEPTH:
+        return value
+    if isinstance(value, dict):
+        return _coerced_object(value, wanted, path, notes)
+    items = wanted.get("items")
+    if isinstance(value, list) and isinstance(items, Mapping):
+        return [_coerced_value(item, items, (*path, index), notes) for index, item in enumerate(value)]
+    return value
 
 
 _AS_IT_IS: Any = object()
+MAX_DEPTH = 64
+"""Levels of objects and arrays in which values are converted; deeper ones stay as the model wrote them."""
 
 
 def _converted(value: Any, wanted: Mapping[str, Any]) -> Any:
@@ -113,8 +159,8 @@ def _converted(value: Any, wanted: Mapping[str, Any]) -> Any:
     choices = wanted.get("enum")
     if isinstance(choices, list):
         return _choice(value, choices)
-    kind = wanted.get("type")
-    if kind == "string" and isinstance(value, (bool, int, float)):
+    kind = _one_type(wanted.get("type"))
+    if kind == "string" and value is not None and not isinstance(value, str):
         return dumps(value)
     if kind == "number" and isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         number = float(value)
@@ -122,6 +168,14 @@ def _converted(value: Any, wanted: Mapping[str, Any]) -> Any:
     if kind == "integer":
         return _integer(value)
     return _AS_IT_IS
+
+
+def _one_type(kind: Any) -> Any:
+    """Return the one type besides null that a schema allows, `None` where there are several."""
+    if not isinstance(kind, list):
+        return kind
+    others = [each for each in kind if each != "null"]
+    return others[0] if len(others) == 1 else None
 
 
 def _integer(value: Any) -> Any:

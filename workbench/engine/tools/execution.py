@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.engine.diagnostics import Diagnostic, has_errors
-from workbench.engine.json_text import dumps, parse_json
+from workbench.engine.diagnostics import Diagnostic
+from workbench.engine.json_text import parse_json
 from workbench.engine.text import nearest
 from workbench.engine.tools.arguments import ToolArguments, read_arguments
 from workbench.engine.tools.definitions import ToolDefinition
-from workbench.engine.tools.results import ImageContent, TextContent, ToolExecutionResult
+from workbench.engine.tools.results import ToolExecutionResult
+from workbench.engine.tools.returns import error_result, error_text, message_content, to_result
 
 if TYPE_CHECKING:
     from workbench.engine.language_models import Message, ToolCall
+    from workbench.engine.tools.compensation import Rollback
 
 Policy = Literal["feed-back", "raise"]
-
-DONE = "Done."
-"""What the model reads of a tool that returns nothing."""
 
 
 class ToolError(Exception):
@@ -45,16 +44,22 @@ class ToolArgumentsError(ToolError):
         self.diagnostics = tuple(diagnostics)
 
 
+class RefusedArgumentsError(ValueError):
+    """Raised by a tool whose arguments fit the schema and still cannot be used; handled as bad arguments are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool that can be executed: its definition, and a plain or asynchronous function of its arguments.
 
     The function gets one dictionary. It may return a `ToolExecutionResult`, contents (one or a list), a text, None
-    or any JSON value. Plain functions run in a thread.
+    or any JSON value. Plain functions run in a thread. `undo(execution)`, which may be asynchronous and returns the
+    like, takes back what a call that succeeded has done; with it the tool is compensable.
     """
 
     definition: ToolDefinition
     function: Callable[[dict[str, Any]], Any]
+    undo: Callable[[ToolExecution], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -63,44 +68,76 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolContext:
+    """Where in a conversation a call stands, and what went wrong with it.
+
+    `round_trip` counts the model's answers from 1 (0 outside of a loop), `position` the calls of one answer from 0.
+    `error` is what was raised, before its cause was taken.
+    """
+
+    call: ToolCall
+    round_trip: int = 0
+    position: int = 0
+    error: BaseException | None = None
+
+
+Handler = Callable[[BaseException, ToolContext], str]
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPolicies:
     """What happens when something goes wrong; `feed-back` tells the model, `raise` ends the loop.
 
-    `unknown_tool`: the name is not among the tools. `bad_arguments`: no JSON object, or not by the schema.
-    `execution_error`: the tool raised. `on_bad_arguments(error, call)` and `on_execution_error(error, call)` may
-    give the text that the model reads instead of the default one; what they raise ends the loop. `before(call)` runs
-    for every call, unknown tools included; `after(execution)` for every result, not where an exception
-    escapes. `max_round_trips` is how often the model may be asked in one loop (LangChain4j's limit is 100).
+    `unknown_tool`: the name is not among the tools. `bad_arguments`: no JSON object, or not by the schema, or refused
+    by the tool. `execution_error`: the tool raised. `on_bad_arguments(error, context)` and
+    `on_execution_error(error, context)` may give the text that the model reads instead of the default one; `error` is
+    the cause of what was raised where it has one. What they raise ends the loop. `before(call)` runs for every call,
+    unknown tools included; `after(execution)` for every result, not where an exception escapes.
+    `max_round_trips` is how often the model may be asked in one loop (LangChain4j's limit is 100). `compensation`
+    says which calls are undone when one fails: those of the whole conversation, of the same turn, or none.
     """
 
     unknown_tool: Policy = "feed-back"
     bad_arguments: Policy = "feed-back"
     execution_error: Policy = "feed-back"
-    on_bad_arguments: Callable[[Exception, ToolCall], str] | None = None
-    on_execution_error: Callable[[BaseException, ToolCall], str] | None = None
+    on_bad_arguments: Handler | None = None
+    on_execution_error: Handler | None = None
     before: Callable[[ToolCall], None] | None = None
     after: Callable[[ToolExecution], None] | None = None
     lenient_arguments: bool = True
     coerce_arguments: bool = True
     max_round_trips: int = 100
+    compensation: Literal["run", "turn", "off"] = "run"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolExecution:
     """One executed call. `arguments` is None where they could not be read or the tool is unknown.
 
-    `elapsed_ms` is the time of the tool alone. Two executions are equal by call and result.
+    `started_at` and `finished_at` are seconds of the monotonic clock around the tool alone, None where it did not
+    run. `rolled_back` tells that the call was undone later; then the result is an error. Executions are
+    equal by call and result.
     """
 
     call: ToolCall
     result: ToolExecutionResult
     arguments: ToolArguments | None = field(default=None, compare=False)
-    elapsed_ms: float = field(default=0.0, compare=False)
+    context: ToolContext | None = field(default=None, compare=False)
+    started_at: float | None = field(default=None, compare=False)
+    finished_at: float | None = field(default=None, compare=False)
+    rolled_back: Rollback | None = field(default=None, compare=False)
 
     @property
     def has_failed(self) -> bool:
         """Whether the result is an error."""
         return self.result.is_error
+
+    @property
+    def elapsed_ms(self) -> float | None:
+        """How long the tool took, in milliseconds; None without a start and an end."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return round((self.finished_at - self.started_at) * 1000, 3)
 
     def message(self) -> Message:
         """Return the message that the model gets: contents only, no raw result and no attributes.
@@ -110,14 +147,15 @@ class ToolExecution:
         """
         from workbench.engine.language_models import Message
 
-        return Message("tool", message_content(self.result), tool_call_id=self.call.id)
+        content, failed = message_content(self.result), self.result.is_error
+        return Message("tool", content, tool_call_id=self.call.id, is_error=failed)
 
     def to_json(self) -> dict[str, Any]:
         """Return the execution as JSON values, with what was sent and what was not told apart."""
         from workbench.engine.translation.json_values import plain_copy
 
         arguments = self.arguments
-        return {
+        data = {
             "id": self.call.id,
             "name": self.call.name,
             "arguments_text": self.call.arguments,
@@ -131,181 +169,109 @@ class ToolExecution:
             },
             "elapsed_ms": self.elapsed_ms,
         }
-
-
-def message_content(result: ToolExecutionResult) -> Any:
-    """Return contents as a message holds them: one text as it is, anything else as a tuple of parts.
-
-    Raises:
-        ValueError: there are no contents (a supplier gave none), so there is nothing that could be sent.
-    """
-    contents = result.result_contents()
-    if not contents:
-        raise ValueError("A tool result without contents cannot be sent to a model.")
-    if len(contents) == 1 and isinstance(contents[0], TextContent):
-        return contents[0].text
-    return tuple(
-        {"type": "text", "text": content.text}
-        if isinstance(content, TextContent)
-        else {"type": "image_url", "image_url": {"url": content.address}}
-        for content in contents
-    )
+        if self.rolled_back is not None:
+            data["rolled_back"] = self.rolled_back.to_json()
+        return data
 
 
 async def execute_tool(
-    call: ToolCall, tools: Sequence[Tool], policies: ToolPolicies | None = None
+    call: ToolCall,
+    tools: Sequence[Tool],
+    policies: ToolPolicies | None = None,
+    *,
+    round_trip: int = 0,
+    position: int = 0,
 ) -> ToolExecution:
     """Execute one call of a model.
 
     Raises:
         UnknownToolError, ToolArgumentsError: by policy `raise`.
-        Exception: what the tool raised, by policy `raise`, or what a handler raised.
+        Exception: what the tool raised, by policy `raise`, or what a handler or hook raised.
     """
-    policies = policies or ToolPolicies()
-    if policies.before is not None:
-        policies.before(call)
-    execution = await _execute(call, tools, policies)
-    if policies.after is not None:
-        policies.after(execution)
+    one = _Call(call, tools, policies or ToolPolicies(), ToolContext(call, round_trip, position))
+    if one.policies.before is not None:
+        one.policies.before(call)
+    execution = await one.execute()
+    if one.policies.after is not None:
+        one.policies.after(execution)
     return execution
 
 
-async def _execute(call: ToolCall, tools: Sequence[Tool], policies: ToolPolicies) -> ToolExecution:
-    tool = next((tool for tool in tools if tool.name == call.name), None)
-    if tool is None:
-        return _unknown(call, [tool.name for tool in tools], policies)
-    arguments = _arguments(call, tool, policies)
-    if not arguments.ok:
-        return _refused(call, arguments, policies)
-    began = time.monotonic()
-    try:
-        answer = await _run(tool, arguments.value)
-        # A lazy text that fails is a failure of the tool, so it is asked for here.
-        result = to_result(answer)
-        message_content(result)
-    except Exception as error:
-        if policies.execution_error == "raise" and policies.on_execution_error is None:
-            raise
-        text = error_text(error) if policies.on_execution_error is None else ""
-        if policies.on_execution_error is not None:
-            text = policies.on_execution_error(error.__cause__ or error, call)
-        result = _error_result(text)
-    return ToolExecution(call, result, arguments, round((time.monotonic() - began) * 1000, 3))
-
-
-async def _run(tool: Tool, arguments: dict[str, Any]) -> Any:
+async def run_tool(tool: Tool, arguments: dict[str, Any]) -> Any:
+    """Call a tool's function, a plain one in a thread, and return what it returns."""
     if inspect.iscoroutinefunction(tool.function):
         return await tool.function(arguments)
     answer = await asyncio.to_thread(tool.function, arguments)
     return await answer if inspect.isawaitable(answer) else answer
 
 
-def _unknown(call: ToolCall, names: list[str], policies: ToolPolicies) -> ToolExecution:
-    close = nearest(call.name, names)
-    listed = ", ".join(names) or "none"
-    message = f"There is no tool {call.name!r}."
-    hint = f" Did you mean {close!r}?" if close else ""
-    text = f"{message}{hint} The tools are: {listed}."
-    if policies.unknown_tool == "raise":
-        raise UnknownToolError(text, call)
-    return ToolExecution(call, _error_result(text))
+@dataclass(frozen=True, slots=True)
+class _Call:
+    call: ToolCall
+    tools: Sequence[Tool]
+    policies: ToolPolicies
+    context: ToolContext
 
+    async def execute(self) -> ToolExecution:
+        tool = next((tool for tool in self.tools if tool.name == self.call.name), None)
+        if tool is None:
+            return self.unknown()
+        arguments = self.read(tool)
+        if not arguments.ok:
+            return self.refused(arguments)
+        began = time.monotonic()
+        try:
+            answer = await run_tool(tool, arguments.value)
+            # A lazy text that fails is a failure of the tool, so it is asked for here.
+            result = to_result(answer)
+            message_content(result)
+        except RefusedArgumentsError as error:
+            result = self.told(error, self.policies.bad_arguments, self.policies.on_bad_arguments)
+        except Exception as error:
+            result = self.told(error, self.policies.execution_error, self.policies.on_execution_error)
+        return ToolExecution(self.call, result, arguments, self.context, began, time.monotonic())
 
-def _arguments(call: ToolCall, tool: Tool, policies: ToolPolicies) -> ToolArguments:
-    schema = parse_json(tool.definition.parameters)
-    if not schema.ok:
-        return ToolArguments({}, schema.diagnostics)
-    return read_arguments(
-        call.arguments,
-        schema.value,
-        lenient=policies.lenient_arguments,
-        coerce=policies.coerce_arguments,
-    )
+    def told(self, error: Exception, policy: Policy, handler: Handler | None) -> ToolExecutionResult:
+        """Return what the model is told of an exception; by policy, or by the handler's will, it goes on."""
+        if handler is not None:
+            return error_result(self.handled(handler, error))
+        if policy == "raise":
+            raise error
+        return error_result(error_text(error))
 
+    def handled(self, handler: Handler, error: Exception) -> str:
+        context = ToolContext(self.call, self.context.round_trip, self.context.position, error)
+        text: Any = handler(error.__cause__ or error, context)
+        if not isinstance(text, str):
+            # Said with the failure behind it, which a later complaint about an empty result would hide.
+            message = f"The error handler of {self.call.name!r} gave {type(text).__name__}, not a text."
+            raise TypeError(message) from error
+        return text
 
-def _refused(call: ToolCall, arguments: ToolArguments, policies: ToolPolicies) -> ToolExecution:
-    from workbench.engine.translation.wording import list_diagnostics
+    def unknown(self) -> ToolExecution:
+        name, names = self.call.name, [tool.name for tool in self.tools]
+        close = nearest(name, names)
+        hint = f" Did you mean {close!r}?" if close else ""
+        text = f"There is no tool {name!r}.{hint} The tools are: {', '.join(names) or 'none'}."
+        if self.policies.unknown_tool == "raise":
+            raise UnknownToolError(text, self.call)
+        return ToolExecution(self.call, error_result(text), context=self.context)
 
-    text = f"The arguments of {call.name} are not valid:\n{list_diagnostics(arguments.diagnostics)}"
-    error = ToolArgumentsError(text, call, arguments.diagnostics)
-    if policies.on_bad_arguments is not None:
-        text = policies.on_bad_arguments(error, call)
-    elif policies.bad_arguments == "raise":
-        raise error
-    return ToolExecution(call, _error_result(text), arguments)
-
-
-def _error_result(text: str) -> ToolExecutionResult:
-    return ToolExecutionResult.builder().is_error(True).result_text(text).build()
-
-
-def error_text(error: BaseException) -> str:
-    """Return what a model reads of an exception: the message of its cause or of itself, else its type's name."""
-    shown = error.__cause__ or error
-    return str(shown).strip() or type(shown).__name__
-
-
-def to_result(answer: Any) -> ToolExecutionResult:
-    """Return what a tool returned as a result: results and contents as they are, texts verbatim, None as a word
-    for success, everything else as JSON text with the object itself as the raw result.
-
-    Raises:
-        ValueError: the object is not JSON.
-    """
-    builder = ToolExecutionResult.builder()
-    if isinstance(answer, ToolExecutionResult):
-        return answer
-    if isinstance(answer, (TextContent, ImageContent)):
-        return builder.result_contents([answer]).build()
-    is_contents = isinstance(answer, (list, tuple)) and len(answer) > 0
-    if is_contents and all(isinstance(item, (TextContent, ImageContent)) for item in answer):
-        return builder.result_contents(answer).build()
-    if answer is None:
-        return builder.result_text(DONE).build()
-    text = answer if isinstance(answer, str) else dumps(_json_like(answer))
-    return builder.result(answer).result_text(text).build()
-
-
-def _json_like(answer: Any) -> Any:
-    from workbench.engine.translation.json_values import plain_copy
-
-    return answer if isinstance(answer, (bool, int, float)) else plain_copy(answer)
-
-
-def check_tools(tools: Sequence[ToolDefinition]) -> list[Diagnostic]:
-    """Return what is wrong with tool definitions: names, doubled names, schemas, simulations."""
-    from workbench.engine.tools.simulation import check_simulation
-
-    found: list[Diagnostic] = []
-    seen: set[str] = set()
-    for definition in tools:
-        found += _definition_problems(definition)
-        if definition.name in seen:
-            found.append(Diagnostic("error", "tool", f"Two tools have the name {definition.name!r}."))
-        seen.add(definition.name)
-        if definition.simulate is not None:
-            found += check_simulation(definition)
-    return found
-
-
-def _definition_problems(definition: ToolDefinition) -> list[Diagnostic]:
-    from workbench.engine.schemas import check_schema_text
-
-    found = []
-    name = definition.name
-    if not name or len(name) > 64 or not all(c.isascii() and (c.isalnum() or c in "_-") for c in name):
-        hint = "Use 1 to 64 letters, digits, _ and -, as the providers demand."
-        found.append(Diagnostic("error", "tool", f"{name!r} is no name for a tool.", hint=hint))
-    problems = check_schema_text(definition.parameters)
-    found += [d.at(message=f"Parameters of {name}: {d.message}") for d in problems]
-    schema = parse_json(definition.parameters)
-    if (
-        not has_errors(problems)
-        and isinstance(schema.value, Mapping)
-        and schema.value.get("type") != "object"
-    ):
-        hint = 'Begin with {"type": "object", "properties": …}.'
-        found.append(
-            Diagnostic("error", "tool", f"The parameters of {name} do not describe an object.", hint=hint)
+    def read(self, tool: Tool) -> ToolArguments:
+        schema = parse_json(tool.definition.parameters)
+        if not schema.ok:
+            return ToolArguments({}, schema.diagnostics)
+        return read_arguments(
+            self.call.arguments,
+            schema.value,
+            lenient=self.policies.lenient_arguments,
+            coerce=self.policies.coerce_arguments,
         )
-    return found
+
+    def refused(self, arguments: ToolArguments) -> ToolExecution:
+        from workbench.engine.translation.wording import list_diagnostics
+
+        text = f"The arguments of {self.call.name} are not valid:\n{list_diagnostics(arguments.diagnostics)}"
+        error = ToolArgumentsError(text, self.call, arguments.diagnostics)
+        result = self.told(error, self.policies.bad_arguments, self.policies.on_bad_arguments)
+        return ToolExecution(self.call, result, arguments, self.context)

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.events import RunEvent
+from workbench.engine.prices import Cost, total_cost
+from workbench.engine.tools.compensation import roll_back
 from workbench.engine.tools.execution import Tool, ToolExecution, ToolPolicies, execute_tool
+from workbench.engine.tools.returns import contents_text
 
 if TYPE_CHECKING:
     from workbench.engine.language_models import Completion, Message, Usage
@@ -21,7 +24,8 @@ class ToolRun:
 
     `outcome` is `ok`, `refused`, `truncated`, `limit` (the model was asked as often as is allowed), `model_error` or
     `cancelled`. `text` is the final answer, `messages` the whole conversation with it, `executions` every executed
-    call in the order in which the model made them. `usage` is unknown (None) where a call did not tell it.
+    call in the order in which the model made them; a call that was undone is there as it was rewritten. `usage` and
+    `cost` are unknown (None) where one call did not tell it. `immediate` tells that `text` is a tool's result, not the model's.
     """
 
     outcome: str
@@ -31,6 +35,8 @@ class ToolRun:
     message: str = ""
     usage: Usage | None = None
     round_trips: int = 0
+    immediate: bool = False
+    cost: Cost | None = None
 
 
 async def run_tools(
@@ -45,12 +51,14 @@ async def run_tools(
 ) -> ToolRun:
     """Let a model answer with the help of tools.
 
-    Several calls in one turn run concurrently; their results are told in the order of the calls, each by the
-    call's own id, so equal calls do not collapse. The caller's list is not changed. `cancel` is anything
-    with `is_set()`.
+    Several calls in one turn run concurrently; their results are told in the order of the calls, each by its place
+    in the turn and the call's own id, so equal calls do not collapse. A turn whose calls all go to tools that return
+    immediately, and all succeed, ends the run with their texts. When a call fails, calls that succeeded and can
+    be undone are, the last one first; the messages that told their results say so from then on. The
+    caller's list is not changed. `cancel` is anything with `is_set()`.
 
     Raises:
-        ToolError: by policy `raise` (and what a tool itself raised, by its policy).
+        ToolError: by policy `raise` (and what a tool itself raised, by its policy); what can be undone is, first.
         asyncio.CancelledError: the surrounding task was cancelled; the events say so first.
     """
     run = _ToolLoop(
@@ -69,7 +77,10 @@ class _ToolLoop:
     on_event: Callable[[RunEvent], Any] | None
     cancel: Any
     executions: list[ToolExecution] = field(default_factory=list)
+    places: list[int | None] = field(default_factory=list)
+    """Where in `messages` each execution is told; None where a raised error kept it from being told."""
     usages: list[Usage] = field(default_factory=list)
+    costs: list[Cost | None] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
     trips: int = 0
 
@@ -111,12 +122,16 @@ class _ToolLoop:
             self.messages.append(Message("assistant", completion.text))
             return self.answered(completion)
         self.messages.append(Message("assistant", completion.text, tuple(completion.tool_calls)))
-        for execution in await self.execute(completion):
-            self.executions.append(execution)
-            self.messages.append(execution.message())
-            self.emit("tool_result", round_trip=self.trips, **execution.to_json())
+        first = len(self.executions)
+        await self.execute(completion)
         if self.cancel is not None and self.cancel.is_set():
             return self.end("cancelled", "", "The run was stopped.")
+        turn = self.executions[first:]
+        failed = next((each for each in turn if each.has_failed), None)
+        if failed is not None:
+            await self.compensate(failed.call.name, first)
+        elif all(self.returns_immediately(each) for each in turn):
+            return self.end("ok", "\n".join(contents_text(each.result) for each in turn), "", immediate=True)
         return None
 
     async def ask(self) -> Completion:
@@ -135,6 +150,7 @@ class _ToolLoop:
             cancel=self.cancel,
         )
         self.usages.append(completion.usage)
+        self.costs.append(completion.cost)
         self.emit(
             "reply",
             round_trip=trip,
@@ -143,21 +159,65 @@ class _ToolLoop:
             refusal=completion.refusal,
             model=completion.model,
             usage=usage_to_json(completion.usage),
+            cost=None if completion.cost is None else completion.cost.to_json(),
             elapsed_ms=completion.elapsed_ms,
             recorded=completion.recorded,
             tool_calls=[tool_call_to_json(call) for call in completion.tool_calls],
         )
         return completion
 
-    async def execute(self, completion: Completion) -> list[ToolExecution]:
-        calls = completion.tool_calls
-        tasks = [asyncio.ensure_future(execute_tool(call, self.tools, self.policies)) for call in calls]
+    async def execute(self, completion: Completion) -> None:
+        """Execute the calls of one answer together and tell their results in the order of the calls."""
+        tasks = [
+            asyncio.ensure_future(
+                execute_tool(call, self.tools, self.policies, round_trip=self.trips, position=position)
+            )
+            for position, call in enumerate(completion.tool_calls)
+        ]
         try:
-            return list(await asyncio.gather(*tasks))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        raised = next((each for each in outcomes if isinstance(each, Exception)), None)
+        first = len(self.executions)
+        for outcome in outcomes:
+            if isinstance(outcome, ToolExecution):
+                self.tell(outcome, told=raised is None)
+        if raised is not None:
+            name = completion.tool_calls[outcomes.index(raised)].name
+            await self.compensate(name, first)
+            raise raised
+
+    def tell(self, execution: ToolExecution, *, told: bool) -> None:
+        self.executions.append(execution)
+        self.places.append(len(self.messages) if told else None)
+        if told:
+            self.messages.append(execution.message())
+        self.emit("tool_result", round_trip=self.trips, told=told, **execution.to_json())
+
+    async def compensate(self, because: str, first: int) -> None:
+        """Undo what succeeded, the last call first, and rewrite what was told of it. `first` begins the turn."""
+        if self.policies.compensation == "off":
+            return
+        by_name = {tool.name: tool for tool in self.tools if tool.undo is not None}
+        begin = first if self.policies.compensation == "turn" else 0
+        for index in reversed(range(begin, len(self.executions))):
+            execution = self.executions[index]
+            if execution.has_failed or execution.call.name not in by_name:
+                continue
+            undone = await roll_back(execution, by_name[execution.call.name], because)
+            self.executions[index] = undone
+            place = self.places[index]
+            if place is not None:
+                self.messages[place] = undone.message()
+            self.emit("rolled_back", round_trip=self.trips, index=index, **undone.to_json())
+
+    def returns_immediately(self, execution: ToolExecution) -> bool:
+        return any(
+            tool.name == execution.call.name and tool.definition.return_immediately for tool in self.tools
+        )
 
     def answered(self, completion: Completion) -> ToolRun:
         if completion.refusal is not None:
@@ -166,8 +226,15 @@ class _ToolLoop:
             return self.end("truncated", completion.text, "The answer was cut off at the token limit.")
         return self.end("ok", completion.text, "")
 
-    def end(self, outcome: str, text: str, message: str) -> ToolRun:
-        self.emit("finished", outcome=outcome, text=text, message=message, round_trips=self.trips)
+    def end(self, outcome: str, text: str, message: str, *, immediate: bool = False) -> ToolRun:
+        self.emit(
+            "finished",
+            outcome=outcome,
+            text=text,
+            message=message,
+            round_trips=self.trips,
+            immediate=immediate,
+        )
         return ToolRun(
             outcome,
             text,
@@ -176,6 +243,8 @@ class _ToolLoop:
             message,
             self.usage(),
             self.trips,
+            immediate,
+            total_cost(self.costs),
         )
 
     def usage(self) -> Usage | None:

@@ -1,45 +1,24 @@
-"""The form of one tool: what the model is told of it, and what it answers while it is simulated."""
+"""The form of one tool: what the model is told of it, what it answers while it is simulated, and what undoes it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFormLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QScrollArea,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QScrollArea, QWidget
 
 from workbench.engine.diagnostics import Diagnostic
-from workbench.engine.json_text import dumps, parse_json
-from workbench.engine.tools.definitions import Simulation, ToolDefinition
+from workbench.engine.tools.definitions import ToolDefinition
 from workbench.gui.editor import CodeEditor, PygmentsHighlighter
-from workbench.gui.shell.theme import set_icon, set_role
+from workbench.gui.panes.tools.answer import NOTHING, AnswerEditor
+from workbench.gui.shell.scale import fit
+from workbench.gui.shell.theme import set_role
 from workbench.gui.widgets.labels import TokenLabel
 from workbench.gui.widgets.text_input import TextInput
 
-KINDS = {
-    "none": "nothing: it cannot run here",
-    "text": "a text",
-    "json": "JSON",
-    "contents": "contents (text, images)",
-    "error": "an error",
-}
-_HINTS = {
-    "none": "",
-    "text": "The parcel left the warehouse yesterday.",
-    "json": '{"state": "sent"}',
-    "contents": '[{"type": "text", "text": "See the picture."}, {"type": "image", "url": "https://example.org/a.png"}]',
-    "error": "The warehouse is closed.",
-}
 PAUSE_MS = 400
+_UNDO = "tool "
+"""Before a tool's name, so that no tool can have the key of a kind of answer."""
 
 
 class ToolForm(QScrollArea):
@@ -59,13 +38,13 @@ class ToolForm(QScrollArea):
         self._pause.setInterval(PAUSE_MS)
         self._pause.timeout.connect(self.commit)
         self.name.editingFinished.connect(self.commit)
-        for field in (self.description, self.answer):
+        for field in (self.description, self.reply, self.undo):
             field.left.connect(self.commit)
             field.edited.connect(self._soon)
+        for answer in (self.reply, self.undo):
+            answer.changed.connect(self.commit)
         self.parameters.edited.connect(self._soon)
-        self.kind.activated.connect(lambda _index: self._kind_chosen())
-        self.delay.valueChanged.connect(lambda _value: self.commit())
-        self.example_button.clicked.connect(self._write_example)
+        self.returns.toggled.connect(lambda _on: self.commit())
 
     def _build(self) -> None:
         self.name = QLineEdit()
@@ -74,31 +53,18 @@ class ToolForm(QScrollArea):
         self.description.setMaximumHeight(self.description.sizeHint().height())
         self.parameters = CodeEditor(name="JSON Schema of the arguments")
         self.parameters.indent_unit = "  "
-        self.parameters.setMinimumHeight(120)
+        fit(self.parameters, min_height=120)
         set_role(self.parameters, "framed")
         PygmentsHighlighter(self.parameters.document(), "json")
-        self.kind = QComboBox()
-        self.kind.setAccessibleName("What the tool answers")
-        for key, words in KINDS.items():
-            self.kind.addItem(words, key)
-        self.delay = QSpinBox()
-        self.delay.setRange(0, 600_000)
-        self.delay.setSuffix(" ms")
-        self.delay.setAccessibleName("Time until the answer")
-        self.delay.setKeyboardTracking(False)
-        self.example_button = QPushButton("Example")
-        set_icon(self.example_button, "bulb")
-        self.example_button.setToolTip("Put in an answer of this kind")
-        line = QHBoxLayout()
-        line.addWidget(self.kind, 1)
-        line.addWidget(TokenLabel("after", "second"))
-        line.addWidget(self.delay)
-        line.addWidget(self.example_button)
-        self.answer = TextInput("Simulated answer", "", 4)
+        self.reply = AnswerEditor("What the tool answers", {NOTHING: "nothing: it cannot run here"})
+        self.kind, self.answer, self.delay = self.reply.kind, self.reply.answer, self.reply.delay
+        self.returns = QCheckBox("The conversation ends with its result")
+        self.returns.setToolTip("The model is not asked again, unless a call of the same turn failed")
+        self.undo = AnswerEditor(
+            "What undoes the tool", {NOTHING: "nothing: it stays done"}, "a call that answers with "
+        )
+        self.undo.setToolTip("When another call fails, calls that succeeded are undone, the last one first")
         self.problem = TokenLabel("", "rejected", wrap=True)
-        answer = QVBoxLayout()
-        answer.addLayout(line)
-        answer.addWidget(self.answer)
         body = QWidget()
         form = QFormLayout(body)
         form.setContentsMargins(12, 12, 12, 12)
@@ -107,7 +73,9 @@ class ToolForm(QScrollArea):
         form.addRow("Name", self.name)
         form.addRow("Description", self.description)
         form.addRow("Arguments", self.parameters)
-        form.addRow("It answers", answer)
+        form.addRow("It answers", self.reply)
+        form.addRow("Then", self.returns)
+        form.addRow("Undone by", self.undo)
         form.addRow("", self.problem)
         self.setWidget(body)
 
@@ -116,6 +84,7 @@ class ToolForm(QScrollArea):
         same = tool is not None and tool == self._tool
         self._tool, self._taken = tool, taken
         self.setEnabled(tool is not None)
+        self._offer_tools()
         if tool is None or same:
             return
         self._pause.stop()
@@ -126,38 +95,26 @@ class ToolForm(QScrollArea):
             self.description.set_text(tool.description)
             if self.parameters.raw_text() != tool.parameters:
                 self.parameters.set_text(tool.parameters)
-            self._show_simulation(tool.simulate)
+            self.reply.show_answer(tool.simulate)
+            self.returns.setChecked(tool.return_immediately)
+            self.undo.show_answer(
+                tool.compensate if not isinstance(tool.compensate, str) else _UNDO + tool.compensate
+            )
         finally:
             self._loading = False
         self._check(self._edited())
 
-    def _show_simulation(self, simulation: Simulation | None) -> None:
-        kind, text = "none", ""
-        if simulation is not None:
-            for key in ("text", "json", "contents", "error"):
-                value = getattr(simulation, key)
-                if value is not None:
-                    kind, text = key, value if isinstance(value, str) else dumps(list(value), indent=2)
-        if self.kind.currentData() != kind or self._simulation() != simulation:
-            self.kind.setCurrentIndex(self.kind.findData(kind))
-            self.answer.set_text(text)
-            self.delay.setValue(simulation.delay_ms if simulation is not None else 0)
-        self._fit_answer()
-
-    def _fit_answer(self) -> None:
-        kind = self.kind.currentData()
-        self.answer.setVisible(kind != "none")
-        self.answer.setPlaceholderText(_HINTS[kind])
-        self.delay.setEnabled(kind != "none")
-        self.example_button.setEnabled(kind != "none")
-
-    def _kind_chosen(self) -> None:
-        self._fit_answer()
-        self.commit()
-
-    def _write_example(self) -> None:
-        self.answer.set_text(_HINTS[self.kind.currentData()])
-        self.commit()
+    def _offer_tools(self) -> None:
+        """Offer the other tools as those that undo this one; a name that is written stays, even if no tool has it."""
+        names = sorted(self._taken)
+        written = self._tool.compensate if self._tool is not None else None
+        if isinstance(written, str) and written not in names:
+            names.append(written)
+        loading, self._loading = self._loading, True
+        self.undo.set_choices(
+            {NOTHING: "nothing: it stays done", **{_UNDO + name: f"the tool {name}" for name in names}}
+        )
+        self._loading = loading
 
     def _soon(self) -> None:
         if not self._loading:
@@ -177,32 +134,23 @@ class ToolForm(QScrollArea):
         """Return the tool as the fields say it, `None` where the contents are no list of JSON."""
         if self._tool is None:
             return None
-        if self.kind.currentData() == "contents" and self._contents() is None:
+        if self.reply.broken_contents() or self.undo.broken_contents():
             return None
+        undo = self.undo.choice()
         return replace(
             self._tool,
             name=self.name.text().strip(),
             description=self.description.text(),
             parameters=self.parameters.raw_text(),
-            simulate=self._simulation(),
+            simulate=self.reply.simulation(),
+            return_immediately=self.returns.isChecked(),
+            compensate=undo.removeprefix(_UNDO) if undo and undo != NOTHING else self.undo.simulation(),
         )
-
-    def _simulation(self) -> Simulation | None:
-        kind, text, delay = self.kind.currentData(), self.answer.text(), self.delay.value()
-        if kind == "none":
-            return None
-        if kind == "contents":
-            return Simulation(contents=self._contents(), delay_ms=delay)
-        return Simulation(**{kind: text}, delay_ms=delay)
-
-    def _contents(self) -> tuple[object, ...] | None:
-        document = parse_json(self.answer.text() or "[]")
-        return tuple(document.value) if document.ok and isinstance(document.value, list) else None
 
     def _check(self, tool: ToolDefinition | None) -> bool:
         """Show what is wrong with the fields; return whether they can be written."""
         from workbench.engine.schemas import check_schema_text
-        from workbench.engine.tools import check_simulation
+        from workbench.engine.tools import check_compensation, check_simulation
 
         found: list[Diagnostic] = check_schema_text(self.parameters.raw_text())
         self.parameters.set_diagnostics(found)
@@ -215,8 +163,10 @@ class ToolForm(QScrollArea):
             writable, words = False, [f"There is a tool {name} already.", *words]
         if tool is None:
             words.append("Contents are a JSON list of text and image parts.")
-        elif tool.simulate is not None:
-            words += [each.message for each in check_simulation(tool)]
+        else:
+            found = check_simulation(tool) if tool.simulate is not None else []
+            found += check_compensation(tool, [*self._taken, tool.name])
+            words += [each.message for each in found]
         self.problem.set_text("\n".join(words))
         self.problem.setVisible(bool(words))
         return writable

@@ -23,6 +23,7 @@ from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.gui.delegates.words import TextDelegate
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.panes.tools.form import ToolForm
+from workbench.gui.panes.tools.program import ToolProgram
 from workbench.gui.panes.tools.talk import ToolTalk
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
@@ -87,6 +88,7 @@ class ToolsPane(QWidget):
         self.description.setContentsMargins(12, 6, 12, 6)
         self.form = ToolForm()
         self.talk = ToolTalk(self._session)
+        self.program = ToolProgram(self._session)
         self.arguments = TextInput("Arguments as JSON", '{"order_id": "FC-20418"}', 4)
         self.run_button = QPushButton("Run")
         set_icon(self.run_button, "play")
@@ -124,6 +126,7 @@ class ToolsPane(QWidget):
         self.tabs.addTab(attempt, "Try")
         self.tabs.addTab(self.form, "Definition")
         self.tabs.addTab(self.talk, "With the model")
+        self.tabs.addTab(self.program, "As a program")
         right = column(self.description, self.tabs)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
@@ -169,7 +172,16 @@ class ToolsPane(QWidget):
     def _put(self, tool: ToolDefinition) -> None:
         row = self.list.currentRow()
         if 0 <= row < len(self._tools):
-            tools = (*self._tools[:row], tool, *self._tools[row + 1 :])
+            before = self._tools[row].name
+            # A tool that is renamed goes on undoing what it undid.
+            tools = tuple(
+                tool
+                if k == row
+                else replace(each, compensate=tool.name)
+                if each.compensate == before
+                else each
+                for k, each in enumerate(self._tools)
+            )
             self._change(f"Edit tool {tool.name}", tools, merge=f"tool/{row}")
 
     def add_tool(self, tool: ToolDefinition | None = None) -> None:
@@ -289,4 +301,5 @@ async def _execute(tool: ToolDefinition, arguments: str) -> ToolExecution:
     from workbench.engine.language_models import ToolCall
     from workbench.engine.tools import execute_tool, simulated_tool
 
-    return await execute_tool(ToolCall("call-1", tool.name, arguments), [simulated_tool(tool)])
+    alone = simulated_tool(replace(tool, compensate=None))  # nothing is undone in a try
+    return await execute_tool(ToolCall("call-1", tool.name, arguments), [alone])

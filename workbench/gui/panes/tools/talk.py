@@ -150,10 +150,17 @@ class ToolTalk(QWidget):
         tokens = (
             format_tokens(usage.input_tokens, usage.output_tokens) if usage is not None else "tokens unknown"
         )
+        if result.cost is not None:
+            tokens += f", {result.cost.words()}"
         calls = f"{counted(len(result.executions), 'tool call')}, {counted(result.round_trips, 'round trip')}, {tokens}."
-        failed = sum(1 for each in result.executions if each.has_failed)
+        undone = sum(1 for each in result.executions if each.rolled_back is not None)
+        failed = sum(1 for each in result.executions if each.has_failed) - undone
         errors = f" {counted(failed, 'call')} gave an error, which the model was told." if failed else ""
-        if result.outcome == "ok":
+        if undone:
+            errors += f" {counted(undone, 'call')} rolled back."
+        if result.immediate:
+            self.banner.show_words("passed", "Answered with the tool's result.", calls)
+        elif result.outcome == "ok":
             self.banner.show_words("passed", "Answered.", calls + errors)
         else:
             self.banner.show_words(
