@@ -68,7 +68,13 @@ def put_rule(pane: TranslationPane) -> None:
 
 EDITS: list[tuple[str, Any, Any]] = [
     ("budget", lambda pane: pane.settings_form.budget["calls"].setValue(3), {"calls": 3}),
+    ("budget", lambda pane: pane.settings_form.budget["cost"].setValue(0.05), {"cost": 0.05}),
+    ("budget", lambda pane: pane.settings_form.budget["token_ramp"].setValue(1.5), {"token_ramp": 1.5}),
+    ("budget", lambda pane: pane.settings_form.budget["max_tokens"].setValue(256), {"max_tokens": 256}),
+    *((key, lambda pane, key=key: pane.settings_form.flags[key].setChecked(True), True)
+      for key in ("stop_without_progress", "lenient", "schema_in_system", "try_unstripped_first")),
     ("history", lambda pane: pane.settings_form.history.setCurrentIndex(1), "all"),
+    ("schema_style", lambda pane: pane.settings_form.schema_style.setCurrentIndex(1), "typescript"),
     ("repair_prompt", lambda pane: (pane.settings_form.repair_prompt.set_text("Mend: {error}"),
                                     pane.settings_form.repair_prompt.left.emit()), "Mend: {error}"),
     ("preamble", put_preamble, (MessageTemplate("system", "Today is 2 May 2027."),)),
@@ -157,6 +163,29 @@ def test_rules_are_changed_and_removed(session: Session, pane: TranslationPane) 
     assert settings(session).rules == ()
 
 
+def test_each_style_of_the_schema_says_how_long_it_is(
+    qtbot: QtBot, session: Session, pane: TranslationPane
+) -> None:
+    form = pane.settings_form
+    pane.tabs.setCurrentWidget(form)
+
+    def texts() -> list[str]:
+        return [form.schema_style.itemText(row) for row in range(3)]
+
+    def sizes() -> list[int]:
+        return [int("".join(filter(str.isdigit, text)) or 0) for text in texts()]
+
+    qtbot.waitUntil(lambda: all("tokens" in text for text in texts()), timeout=WAIT_MS)
+    first = sizes()
+    assert first[1] < first[0]
+    session.edit("schemas", lambda project: project.set_output_schema('{"type": "integer"}'))
+    qtbot.waitUntil(
+        lambda: all(0 < now < before for now, before in zip(sizes(), first, strict=True)), timeout=WAIT_MS
+    )
+    session.edit("schemas", lambda project: project.set_output_schema('{"type": "objekt"}'))
+    qtbot.waitUntil(lambda: texts() == ["JSON Schema", "TypeScript", "Outline"], timeout=WAIT_MS)
+
+
 class TestThePrompts:
     @pytest.fixture
     def prompts(self, qtbot: QtBot, pane: TranslationPane) -> Any:
@@ -192,6 +221,7 @@ class TestThePrompts:
         )
         with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
             pane.translate()
+        pane.tabs.setCurrentWidget(prompts)
         pane.attempts.selectRow(0)
         qtbot.waitUntil(lambda: "/urgency" in self.last(prompts), timeout=WAIT_MS)
         captions = [turn.caption for turn in prompts.conversation.turns()]

@@ -150,7 +150,7 @@ def test_a_reply_can_be_read_while_it_arrives_and_what_is_shown_is_the_fold_of_t
     with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
         model.release()
     assert pane.reply.code.code() == SECOND_REPLY
-    assert pane.banner.headline() == "Valid at first."
+    assert pane.banner.headline() == "Valid at the first reply."
     assert replay(events).attempts == pane.record().attempts  # type: ignore[union-attr]
 
 
@@ -217,6 +217,75 @@ def test_earlier_requests_can_be_taken_again(qtbot: QtBot, translated: Translati
 def test_the_inputs_of_a_stored_run_come_back_into_the_field(session: Session, pane: TranslationPane) -> None:
     inputs_channel(session).opened.emit("translate", {"request": "from the history"})
     assert pane.request_text() == "from the history"
+
+
+def test_a_result_does_not_stay_beside_inputs_that_it_did_not_come_from(
+    session: Session, translated: TranslationPane
+) -> None:
+    inputs_channel(session).opened.emit("translate", {"request": "from the history"})
+    assert translated.record() is None
+    assert translated.model.rowCount() == 0
+    assert translated.value.text.code() == ""
+    assert translated.banner.headline() == "Not run yet with these inputs."
+
+
+def test_a_result_is_marked_as_soon_as_the_request_is_another_one(translated: TranslationPane) -> None:
+    translated.set_request(f"{REQUEST} Please hurry.")
+    assert translated.banner.kind() == "stale"
+    assert translated.banner.headline() == "An earlier request."
+    translated.set_request(REQUEST)
+    assert translated.banner.headline() == "Valid after 1 repair."
+
+
+def test_what_a_repair_changed_is_said_in_one_plain_sentence(translated: TranslationPane) -> None:
+    detail = translated.banner.detail()
+    assert detail.startswith('The repair changed category from "damage" to "defect", changed urgency')
+    assert "and 1 more." in detail
+    assert translated.changes.mode.current() == "pointer"
+
+
+def test_a_line_below_the_request_says_what_would_be_sent(
+    qtbot: QtBot, session: Session, pane: TranslationPane
+) -> None:
+    words = pane.sent.words
+    qtbot.waitUntil(lambda: words.text().startswith("Sends about "), timeout=WAIT_MS)
+    before = words.text()
+    assert REQUEST in words.toolTip()
+    pane.set_request(f"{REQUEST} Please hurry.")
+    qtbot.waitUntil(lambda: "Please hurry." in words.toolTip(), timeout=WAIT_MS)
+    assert words.text() != before
+    session.edit("translation", lambda p: p.set_preamble("template"))
+    filled = "2 messages before it filled from “default”"
+    qtbot.waitUntil(lambda: filled in words.text(), timeout=WAIT_MS)
+    assert "Maren Oswald" in words.toolTip()
+    pane.sent.link.click()
+    assert pane.tabs.currentWidget() is pane.prompts
+    pane.set_request("")
+    qtbot.waitUntil(lambda: "while the request is empty" in words.text(), timeout=WAIT_MS)
+
+
+def test_a_narrow_pane_shows_the_json_while_it_arrives(
+    qtbot: QtBot, pane: TranslationPane, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane.resize(500, 320)
+    model = ScriptedModel([SECOND_REPLY], hold=True)
+    use_model(monkeypatch, model)
+    assert pane.tabs.currentWidget() is pane.left
+    pane.translate()
+    qtbot.waitUntil(lambda: pane.value.text.code() != "", timeout=WAIT_MS)
+    assert pane.tabs.currentWidget() is pane.value
+    assert set(json.loads(pane.value.text.code())) < set(MENDED), "a part of the members, not all"
+    assert pane.banner.headline() == "Reply 1 is arriving."
+    assert '"category"' in pane.banner.detail()
+    with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
+        model.release()
+    assert json.loads(pane.value.text.code()) == MENDED
+
+
+def test_stop_has_a_word_and_says_what_it_does(pane: TranslationPane) -> None:
+    assert pane.stop_button.text() == "Stop"
+    assert pane.stop_button.sizeHint().width() <= pane.stop_button.width()
+    assert "close its connection" in pane.stop_button.toolTip()
 
 
 def test_settings_are_written_into_the_project_and_can_be_undone(

@@ -16,6 +16,7 @@ from tests.engine.translation.scripted import (
     S1,
     S2,
     S3,
+    S5,
     S7,
     S8,
     ScriptedModel,
@@ -37,24 +38,54 @@ TABLE = [
     pytest.param('[{"a": 1}, {"a": 2}]', S3, "syntax", None, id="T11"),
     pytest.param('{"a": 1}\n{"a": 2}', S1, "syntax", None, id="T12"),
     pytest.param('<think>maybe {"a": 0}</think>{"a": 1}', S1, "syntax", None, id="T14"),
+    pytest.param('{"log":"<think>literal</think>"}', S2, "ok", {"log": "<think>literal</think>"}, id="T16"),
+    pytest.param(
+        f'{{"log": "run {FENCE}bun test{FENCE} first"}}',
+        S2,
+        "ok",
+        {"log": f"run {FENCE}bun test{FENCE} first"},
+        id="T17",
+    ),
+    pytest.param(f'````\n{{"log":"use {FENCE}"}}\n````', S2, "ok", {"log": f"use {FENCE}"}, id="T19"),
+    pytest.param(f'{FENCE}\nstep 1\n{FENCE}\n{FENCE}json\n{{"a":1}}\n{FENCE}', S1, "ok", {"a": 1}, id="T20"),
+    pytest.param(f'{json.dumps(S1)}\n{{"a": 1}}', S1, "syntax", None, id="T21"),
     pytest.param(json.dumps(S1), S1, "invalid", S1, id="T22"),
     pytest.param('See [1] and [2]. {"a": 1}', S1, "ok", {"a": 1}, id="T23"),
     pytest.param('{{"a": 1}}', S1, "syntax", None, id="T25"),
     pytest.param('\ufeff{"a": 1}', S1, "ok", {"a": 1}, id="T27"),
     pytest.param('{"a": 1,}', S1, "syntax", None, id="T28"),
+    pytest.param("{'a': 1}", S1, "syntax", None, id="T29"),
+    pytest.param('{"a": True}', S1, "syntax", None, id="T30"),
+    pytest.param('{"a": 1 /* n */}', S1, "syntax", None, id="T32"),
     pytest.param('{"a": NaN}', S1, "syntax", None, id="T33"),
     pytest.param('{"a": 1e999}', NUMBER, "invalid", {"a": None}, id="T34"),
     pytest.param('{"a": 1, "a": 2}', S1, "ok", {"a": 2}, id="T35"),
     pytest.param('{"a": 12345678901234567890}', S1, "ok", {"a": 12345678901234567168}, id="T36"),
     pytest.param('{"log": "x\ny"}', S2, "syntax", None, id="T37"),
     pytest.param('{"log": "\\ud83d\\ude00"}', S2, "ok", {"log": "😀"}, id="T39"),
-    pytest.param('{"l": ' + "[" * 5000 + "]" * 5000 + "}", S7, "syntax", None, id="T40"),
+    # There, 1500 levels are read slowly; here they are refused as in every profile.
+    pytest.param('{"l": ' + "[" * 1500 + "]" * 1500 + "}", S7, "syntax", None, id="T40"),
+    pytest.param(
+        '{"l": ' + "[" * 500 + "]" * 500 + "}", S7, "ok", {"l": json.loads("[" * 500 + "]" * 500)}, id="deep"
+    ),
     pytest.param('{"a": [1, 2', S7, "no_json", None, id="T42"),
     pytest.param("} then {", S1, "no_json", None, id="T44"),
     pytest.param("", S1, "no_json", None, id="T45"),
+    pytest.param("I cannot help with that.", S1, "no_json", None, id="T46"),
+    pytest.param("I cannot help", S1, "no_json", None, id="T47"),
     pytest.param("{}", S8, "ok", {}, id="T48"),
     pytest.param("42", {"type": "integer"}, "no_json", None, id="T50"),
+    pytest.param("word " * 1_000_000 + '{"a":1}', S1, "ok", {"a": 1}, id="T51"),
+    pytest.param('{"a": 1}}', S1, "syntax", None, id="one brace too many"),
+    pytest.param('{"log": "\\ud83d"}', S2, "ok", {"log": "\ud83d"}, id="half a surrogate pair"),
+    pytest.param('{"a":"1"}', S1, "invalid", {"a": "1"}, id="T57"),
+    pytest.param('{"a":1.0}', S1, "ok", {"a": 1}, id="T58"),
+    pytest.param('{"a":true}', S1, "invalid", {"a": True}, id="T59"),
+    pytest.param('{"b":1}', S1, "invalid", {"b": 1}, id="T60"),
+    pytest.param('{"sentiment": "Positive"}', S5, "invalid", {"sentiment": "Positive"}, id="T62"),
 ]
+CALLS = {"ok": 1, "syntax": 1, "no_json": 1, "invalid": 2}
+"""How often the model is asked: only what is JSON and does not fit is repaired, and that once."""
 
 
 @pytest.mark.parametrize(("reply", "schema", "outcome", "value"), TABLE)
@@ -63,6 +94,15 @@ def test_the_slice_from_first_to_last_brace_is_read(
 ) -> None:
     found = extract_json(reply, schema=schema, profile="compat")
     assert (found.outcome, found.value) == (outcome, value)
+
+
+@pytest.mark.parametrize(("reply", "schema", "outcome", "value"), TABLE)
+def test_only_json_that_does_not_fit_is_repaired(reply: str, schema: Any, outcome: str, value: Any) -> None:
+    model = ScriptedModel(reply, reply)
+    result = asyncio.run(JsonTranslator(model, JsonSchemaValidator(schema), profile="compat").translate("x"))
+    assert model.calls == CALLS[outcome]
+    assert result.success == (outcome == "ok")
+    assert [attempt.outcome for attempt in result.attempts] == [outcome] * model.calls
 
 
 def compat(*script: Any, **settings: Any) -> JsonTranslator:

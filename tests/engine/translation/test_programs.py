@@ -164,7 +164,9 @@ def test_a_request_becomes_a_program_and_a_wrong_one_is_repaired() -> None:
     assert "Adds two numbers." in prompt
     assert "@steps" in prompt
     assert '""""' in prompt
-    assert "plus" in model.sent[1][2].text()
+    repair = model.sent[1][2].text()
+    assert "plus" in repair
+    assert "corrected program object" in repair
 
 
 def test_functions_may_be_described_without_code() -> None:

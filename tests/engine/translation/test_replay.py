@@ -115,5 +115,5 @@ def test_the_json_form_of_an_attempt_has_the_documented_members() -> None:
     _, result = live(SCRIPTS["repaired"])
     assert list(result.attempts[0].to_json()) == [
         "number", "messages", "reply", "finish_reason", "outcome", "value", "diagnostics", "notes",
-        "removed_nulls", "usage", "elapsed_ms",
+        "removed_nulls", "usage", "elapsed_ms", "cost", "failure",
     ]  # fmt: skip

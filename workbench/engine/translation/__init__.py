@@ -11,8 +11,13 @@ if TYPE_CHECKING:
     from workbench.engine.translation.extraction import Candidate, Extraction, extract_json
     from workbench.engine.translation.nulls import strip_nulls
     from workbench.engine.translation.partial import partial_json, preview_reply
+    from workbench.engine.translation.program_record import (
+        ProgramRecord,
+        ProgramStep,
+        replay_program,
+    )
+    from workbench.engine.translation.program_translator import JsonProgramTranslator, ProgramValidator
     from workbench.engine.translation.programs import (
-        JsonProgramTranslator,
         ProgramError,
         ProgramFunction,
         ProgramParameter,
@@ -25,12 +30,25 @@ if TYPE_CHECKING:
     from workbench.engine.translation.requests import read_requests
     from workbench.engine.translation.results import Failure, Result, Success, TranslationError, get_data
     from workbench.engine.translation.rules import check_rules, rules_check
-    from workbench.engine.translation.structured import StrictLimits, StrictSchema, strict_schema, undo_strict
+    from workbench.engine.translation.schema_hints import (
+        SchemaAdvice,
+        schema_advice,
+        schema_hints,
+        schema_sizes,
+    )
+    from workbench.engine.translation.structured import (
+        STRICT_LIMITS,
+        StrictLimits,
+        StrictSchema,
+        strict_schema,
+        undo_strict,
+    )
     from workbench.engine.translation.translator import JsonTranslator, translator_from_settings
     from workbench.engine.translation.validator import JsonSchemaValidator, Validator
 
 __all__ = [
     "OUTCOMES",
+    "STRICT_LIMITS",
     "Attempt",
     "Candidate",
     "Extraction",
@@ -42,8 +60,12 @@ __all__ = [
     "ProgramError",
     "ProgramFunction",
     "ProgramParameter",
+    "ProgramRecord",
+    "ProgramStep",
+    "ProgramValidator",
     "PromptContext",
     "Result",
+    "SchemaAdvice",
     "Step",
     "StrictLimits",
     "StrictSchema",
@@ -62,8 +84,12 @@ __all__ = [
     "preview_reply",
     "read_requests",
     "replay",
+    "replay_program",
     "request_prompt",
     "rules_check",
+    "schema_advice",
+    "schema_hints",
+    "schema_sizes",
     "strict_schema",
     "strip_nulls",
     "translator_from_settings",
@@ -75,12 +101,15 @@ _MODULES = (
     "extraction",
     "nulls",
     "partial",
+    "program_record",
+    "program_translator",
     "programs",
     "prompts",
     "record",
     "requests",
     "results",
     "rules",
+    "schema_hints",
     "structured",
     "translator",
     "validator",

@@ -18,13 +18,22 @@ _POLL_SECONDS = 0.02
 _GRACE_SECONDS = 0.15
 
 
-class ModelFailedError(Exception):
-    """The model gave no answer; the text is the model's own message, unchanged. `hint` says what to do."""
+MOST_SERVER_TEXT = 2000
+"""Characters of the body of a server's error that an attempt keeps."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+
+class ModelFailedError(Exception):
+    """The model gave no answer; the text is the model's own message, unchanged. `hint` says what to do.
+
+    `failure` holds what is known of the error beside its message: `kind` (a `language_models.ErrorKind`), the HTTP
+    `status`, and `server_said`, the body of the server's error without secrets. Each may be None.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, failure: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.failure = failure
 
 
 class CallStoppedError(Exception):
@@ -132,7 +141,20 @@ def _outcome_of(call: asyncio.Future[Any]) -> Any:
         return call.result()
     except Exception as error:
         message = getattr(error, "message", None) or str(error) or type(error).__name__
-        raise ModelFailedError(str(message), getattr(error, "hint", None)) from error
+        raise ModelFailedError(str(message), getattr(error, "hint", None), _failure(error)) from error
+
+
+def _failure(error: Exception) -> dict[str, Any] | None:
+    kind = getattr(error, "kind", None)
+    if not isinstance(kind, str):
+        return None
+    body = getattr(getattr(error, "exchange", None), "response_text", "")
+    said = body or getattr(error, "server_message", None) or None
+    return {
+        "kind": kind,
+        "status": getattr(error, "status", None),
+        "server_said": None if said is None else str(said)[:MOST_SERVER_TEXT],
+    }
 
 
 def _normal(answer: Any) -> Completion:
@@ -156,6 +178,7 @@ def _normal(answer: Any) -> Completion:
             float(getattr(answer, "elapsed_ms", 0) or 0),
             tuple(getattr(answer, "tool_calls", ()) or ()),
             bool(getattr(answer, "recorded", False)),
+            cost=getattr(answer, "cost", None),
         )
     raise ModelFailedError(f"The model answered with {type(answer).__name__}, not with a text.")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from workbench.engine.json_text import join_pointer
-from workbench.engine.translation.schema_roots import allowed_types, resolve_local
+from workbench.engine.translation.schema_roots import ALL_TYPES, allowed_types, resolve_local
+
+_MAX_DEPTH: Final = 32
 
 
 def strip_nulls(
@@ -81,14 +84,34 @@ class _Stripper:
         views = self.views(schemas)
         if any(name in view.get("required", ()) for view in views if isinstance(view.get("required"), list)):
             return False
-        return self.forbids_null(self.member_schemas(name, schemas))
+        return self.forbids_null(schemas, lambda view: _own_member(name, view))
 
     def may_drop_item(self, index: int, schemas: list[Any]) -> bool:
-        return self.root is None or self.forbids_null(self.item_schemas(index, schemas))
+        return self.root is None or self.forbids_null(schemas, lambda view: _own_item(index, view))
 
-    def forbids_null(self, schemas: list[Any]) -> bool:
-        """Tell whether a schema that applies here says that null is wrong; silence forbids nothing."""
-        return any("null" not in allowed_types(schema, self.root) for schema in schemas)
+    def forbids_null(self, schemas: list[Any], find: Callable[[dict[str, Any]], list[Any]]) -> bool:
+        """Tell whether the schemas of a value say that null is wrong at the place inside it that `find` gives."""
+        return _one_of([self.says(schema, find, 0) for schema in schemas]) is True
+
+    def says(self, schema: Any, find: Callable[[dict[str, Any]], list[Any]], depth: int) -> bool | None:
+        """Return True where a schema forbids null at the place, False where it allows it, `None` for silence.
+
+        Of alternatives, one that allows it is enough: the value may be meant for that one.
+        """
+        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+            return None
+        said: list[bool | None] = []
+        for inner in find(schema):
+            allowed = allowed_types(inner, self.root)
+            said.append(None if allowed == ALL_TYPES else "null" not in allowed)
+        said.append(self.says(resolve_local(schema, self.root), find, depth + 1))
+        every = schema.get("allOf")
+        said += [self.says(branch, find, depth + 1) for branch in every] if isinstance(every, list) else []
+        for keyword in ("anyOf", "oneOf"):
+            branches = schema.get(keyword)
+            if isinstance(branches, list):
+                said.append(_one_of([self.says(branch, find, depth + 1) for branch in branches]))
+        return True if True in said else False if False in said else None
 
     def views(self, schemas: list[Any]) -> list[dict[str, Any]]:
         """Return every object schema that applies: references and `allOf` followed, branches all looked at."""
@@ -111,11 +134,7 @@ class _Stripper:
             return schemas
         found = []
         for view in self.views(schemas):
-            properties = view.get("properties")
-            if isinstance(properties, dict) and name in properties:
-                found.append(properties[name])
-            elif isinstance(view.get("additionalProperties"), dict):
-                found.append(view["additionalProperties"])
+            found += _own_member(name, view)
         return found
 
     def item_schemas(self, index: int, schemas: list[Any]) -> list[Any]:
@@ -123,14 +142,33 @@ class _Stripper:
             return schemas
         found = []
         for view in self.views(schemas):
-            for keyword in ("prefixItems", "items"):
-                items = view.get(keyword)
-                if isinstance(items, list) and index < len(items):
-                    found.append(items[index])
-                    break
-                if isinstance(items, dict):
-                    found.append(items)
+            found += _own_item(index, view)
         return found
+
+
+def _own_member(name: str, view: dict[str, Any]) -> list[Any]:
+    """Return the schema that an object schema has for a member, apart from those that it refers to."""
+    properties = view.get("properties")
+    if isinstance(properties, dict) and name in properties:
+        return [properties[name]]
+    rest = view.get("additionalProperties")
+    return [rest] if isinstance(rest, dict) else []
+
+
+def _own_item(index: int, view: dict[str, Any]) -> list[Any]:
+    """Return the schema that an array schema has for an element, apart from those that it refers to."""
+    for keyword in ("prefixItems", "items"):
+        items = view.get(keyword)
+        if isinstance(items, list) and index < len(items):
+            return [items[index]]
+        if isinstance(items, dict):
+            return [items]
+    return []
+
+
+def _one_of(said: list[bool | None]) -> bool | None:
+    """Return what alternatives say together: one that allows null is enough, and silence counts for nothing."""
+    return False if False in said else True if True in said else None
 
 
 def _order(path: tuple[str | int, ...]) -> tuple[tuple[int, int, str], ...]:

@@ -13,6 +13,7 @@ from workbench.engine.schemas import JsonSchema
 from workbench.engine.translation.record import Attempt, replay
 from workbench.engine.translation.settings import TranslationSettings
 from workbench.engine.translation.translator import JsonTranslator, translator_from_settings
+from workbench.engine.translation.validator import Validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class _NoModel:
 
 async def preview_request(
     settings: TranslationSettings,
-    schema: JsonSchema,
+    schema: JsonSchema | Validator,
     request: str,
     *,
     preamble_messages: Sequence[Any] = (),
@@ -64,7 +65,7 @@ async def preview_request(
 
 async def preview_repair(
     settings: TranslationSettings,
-    schema: JsonSchema,
+    schema: JsonSchema | Validator,
     attempt: Attempt,
     *,
     request: str = "",
@@ -84,7 +85,7 @@ async def preview_repair(
 
 def _rehearsing(
     settings: TranslationSettings,
-    schema: JsonSchema,
+    schema: JsonSchema | Validator,
     model: Any,
     events: list[RunEvent],
     preamble: Sequence[Any],

@@ -1,4 +1,4 @@
-"""Translates requests into small programs over an allow-list of functions, and evaluates such programs.
+"""Checks and evaluates small programs over an allow-list of functions, as a model writes them for a request.
 
 A program is `{"@steps": [call, …]}`. A call is `{"@func": name}` with `"@args": [argument, …]` when it has any. An
 argument is a JSON value, a call, or `{"@ref": n}`, the result of an earlier step counted from 0. The form and
@@ -17,8 +17,6 @@ from typing import Any
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import dumps, join_pointer
 from workbench.engine.text import nearest, shorten
-from workbench.engine.translation.results import Failure, Success
-from workbench.engine.translation.translator import JsonTranslator
 from workbench.engine.translation.wording import list_diagnostics
 
 MAX_DEPTH = 100
@@ -322,10 +320,16 @@ def _value(node: Any, results: Sequence[Any], functions: Mapping[str, Callable[.
     return answer
 
 
-async def evaluate_program_async(program: Any, functions: Mapping[str, Callable[..., Any]]) -> Any:
+async def evaluate_program_async(
+    program: Any,
+    functions: Mapping[str, Callable[..., Any]],
+    *,
+    on_step: Callable[[int, Any], None] | None = None,
+) -> Any:
     """Do what `evaluate_program` does for functions that may be asynchronous.
 
-    Steps run one after another; the arguments of one call are evaluated concurrently.
+    Steps run one after another; the arguments of one call are evaluated concurrently. `on_step(index, value)` is
+    told the value of each step as it is known.
 
     Raises:
         ProgramError: the program is wrong.
@@ -334,6 +338,8 @@ async def evaluate_program_async(program: Any, functions: Mapping[str, Callable[
     results: list[Any] = []
     for step in steps:
         results.append(await _value_async(step, results, functions))
+        if on_step is not None:
+            on_step(len(results) - 1, results[-1])
     return results[-1] if results else None
 
 
@@ -367,78 +373,3 @@ def _index(node: Mapping[str, Any], results: Sequence[Any]) -> int:
             [Diagnostic("error", "reference", f"@ref {node['@ref']!r} names no earlier step.")]
         )
     return index
-
-
-# --- translation --------------------------------------------------------------------------------------------
-
-_GRAMMAR = """A program is JSON of this form:
-{fence}typescript
-type Program = {{ "@steps": Call[] }};                 // run in order; the last one gives the result
-type Call = {{ "@func": string, "@args"?: Argument[] }}; // a function of the API, and what it is called with
-type Argument = JsonValue | Call | {{ "@ref": number }}; // @ref is the result of an earlier step, from 0
-{fence}
-These are the functions of the API; a program uses no others:
-{fence}typescript
-{api}
-{fence}"""
-
-
-class ProgramValidator:
-    """Validates programs over an allow-list; what it shows the model is the form of programs and the API.
-
-    `functions` is as in `describe_functions`; `api_text` replaces the text that is made of it.
-    """
-
-    show = "typescript"
-    root_schema: Mapping[str, Any] = {"type": "object", "required": ["@steps"]}
-
-    def __init__(self, functions: Functions, api_text: str | None = None) -> None:
-        self.functions = describe_functions(functions)
-        self.type_name = "Program"
-        self.api_text = api_text if api_text is not None else interface_text(self.functions)
-
-    def schema_text(self) -> str:
-        """Return the grammar of programs and the API."""
-        return _GRAMMAR.format(fence="```", api=self.api_text)
-
-    def validate(self, value: Any) -> Success[Any] | Failure:
-        """Return the program, or what is wrong with it."""
-        problems = check_program(value, self.functions.values())
-        if not problems:
-            return Success(value)
-        return Failure(list_diagnostics(problems), "invalid", tuple(problems))
-
-
-def interface_text(functions: Mapping[str, ProgramFunction]) -> str:
-    """Return the API as an interface in TypeScript's notation, descriptions as comments."""
-    lines = ["interface API {"]
-    for function in functions.values():
-        if function.description:
-            lines.append(f"  // {' '.join(function.description.split())}")
-        lines.append(f"  {function.signature()}")
-    return "\n".join([*lines, "}"])
-
-
-class JsonProgramTranslator(JsonTranslator):
-    """Translates requests into programs. Everything else is as in `JsonTranslator`.
-
-    `functions` is the allow-list: names with Python functions or `ProgramFunction`s, or `ProgramFunction`s alone.
-    """
-
-    def __init__(
-        self, model: Any, functions: Functions, *, api_text: str | None = None, **settings: Any
-    ) -> None:
-        super().__init__(model, ProgramValidator(functions, api_text), **settings)
-
-    def default_request_prompt(self, request: str, context: Any = None) -> str:
-        """Return the request prompt for a program."""
-        from workbench.engine.translation.prompts import delimiter
-
-        quotes = delimiter('"', request)
-        return (
-            "Turn the request of a user into one program that does what it asks for.\n"
-            f"{self.validator.schema_text()}\n"
-            "This is the request, between the lines of quotation marks:\n"
-            f"{quotes}\n{request}\n{quotes}\n"
-            "Answer with the program as a JSON object alone, indented with 2 spaces.\n"
-        )

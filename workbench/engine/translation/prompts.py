@@ -47,14 +47,22 @@ def request_prompt(context: PromptContext) -> str:
     return schema_part(context) + request_part(context)
 
 
+_FORMS: Mapping[str, tuple[str, str]] = {
+    "json": ("JSON Schema", "json"),
+    "typescript": ("TypeScript", "typescript"),
+    "outline": ("outline", ""),
+}
+"""How a prompt calls the language of the schema, and the tag of the fence around it."""
+
+
 def schema_part(context: PromptContext) -> str:
     """Return the first two parts, which do not change from request to request: task and schema."""
     fence = delimiter("`", context.schema_text, context.request)
-    form = "JSON Schema" if context.schema_language == "json" else "TypeScript"
+    form, tag = _FORMS.get(context.schema_language, ("text", ""))
     return (
         f"Turn the request of a user into one {context.noun} of the type {context.type_name}. "
         f"This {form} describes the type:\n"
-        f"{fence}{context.schema_language}\n{context.schema_text}\n{fence}\n"
+        f"{fence}{tag}\n{context.schema_text}\n{fence}\n"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.engine.diagnostics import Diagnostic, Fix
 from workbench.engine.events import RunEvent
-from workbench.engine.language_models import Message, ToolCall, Usage
+from workbench.engine.language_models import Cost, Message, ToolCall, Usage, cost_from_json, total_cost
 from workbench.engine.translation.diff import PointerChange, pointer_diff
 from workbench.engine.translation.extraction import Candidate
 
@@ -54,8 +54,9 @@ class Attempt:
     `reply` is the model's full reply, empty while there is none. `span` (half-open, in the reply), `source`,
     `candidates`, `edits` and `notes` tell how the JSON was found; `partial` is the preview of a cut reply.
     `value` is the JSON value before a hook changed it, without the nulls at `removed_nulls` (pointers
-    into the value as it came). `usage` is None where the model said nothing. `edited` marks a reply that a
-    person changed before going on from it. `elapsed_ms` is the time of the model's call.
+    into the value as it came). `usage` is None where the model said nothing, `cost` where it cannot be known. `edited` marks a reply that a
+    person changed before going on from it. `elapsed_ms` is the time of the model's call. `failure` tells of a call
+    that failed the `kind` of the error, the HTTP `status`, and what the `server_said` (without secrets, cut short).
     """
 
     number: int
@@ -83,6 +84,8 @@ class Attempt:
     tool_calls: tuple[ToolCall, ...] = ()
     message: str = ""
     edited: bool = False
+    cost: Cost | None = None
+    failure: Mapping[str, Any] | None = None
 
     @property
     def json_text(self) -> str | None:
@@ -103,6 +106,8 @@ class Attempt:
             "removed_nulls": list(self.removed_nulls),
             "usage": None if self.usage is None else usage_to_json(self.usage),
             "elapsed_ms": self.elapsed_ms,
+            "cost": None if self.cost is None else self.cost.to_json(),
+            "failure": None if self.failure is None else dict(self.failure),
         }
 
 
@@ -129,6 +134,11 @@ class TranslationRecord:
         return total_usage(self.attempts)
 
     @property
+    def cost(self) -> Cost | None:
+        """What all attempts together cost, None where one of them is unknown or was paid in another currency."""
+        return total_cost(attempt.cost for attempt in called(self.attempts))
+
+    @property
     def request(self) -> str:
         """The request that was translated."""
         return str(self.inputs.get("request", ""))
@@ -147,13 +157,18 @@ class TranslationRecord:
 
 def total_usage(attempts: Iterable[Attempt]) -> Usage | None:
     """Return the sum over the attempts that called a model; what one did not tell is unknown in the sum."""
-    called = [attempt for attempt in attempts if attempt.elapsed_ms is not None and not attempt.edited]
-    if not called or all(attempt.usage is None for attempt in called):
+    asked = called(attempts)
+    if not asked or all(attempt.usage is None for attempt in asked):
         return None
     total = Usage(0, 0)
-    for attempt in called:
+    for attempt in asked:
         total = total + (attempt.usage or Usage())
     return total
+
+
+def called(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """Return the attempts for which a model was called; a reply that a person edited is none of them."""
+    return [attempt for attempt in attempts if attempt.elapsed_ms is not None and not attempt.edited]
 
 
 def replay(events: Iterable[RunEvent]) -> TranslationRecord:
@@ -239,6 +254,7 @@ class TranslationFold:
             model=str(data.get("model", "")),
             elapsed_ms=data.get("elapsed_ms"),
             recorded=bool(data.get("recorded", False)),
+            cost=cost_from_json(data.get("cost")),
             edited=bool(data.get("edited", False)),
             notes=tuple(data.get("notes", ())),
             tool_calls=tuple(
@@ -279,6 +295,8 @@ class TranslationFold:
             fields["elapsed_ms"] = data["elapsed_ms"]
         if data.get("text") is not None and "reply" not in fields:
             fields["reply"] = str(data["text"])
+        if isinstance(data.get("failure"), Mapping):
+            fields["failure"] = data["failure"]
         problem = Diagnostic("error", fields["outcome"], fields["message"], hint=data.get("hint"))
         fields["diagnostics"] = (*fields.get("diagnostics", ()), problem)
         return _verdict(fields["outcome"], ())
@@ -315,6 +333,8 @@ def message_to_json(message: Message) -> dict[str, Any]:
         data["tool_calls"] = [tool_call_to_json(call) for call in message.tool_calls]
     if message.tool_call_id is not None:
         data["tool_call_id"] = message.tool_call_id
+    if message.is_error is not None:
+        data["is_error"] = message.is_error
     return data
 
 
@@ -327,6 +347,7 @@ def message_from_json(data: Mapping[str, Any]) -> Message:
         content if isinstance(content, str) else tuple(content),
         calls,
         data.get("tool_call_id"),
+        data.get("is_error"),
     )
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.engine.diagnostics import Diagnostic
-from workbench.engine.events import RunEvent
 from workbench.engine.language_models import Completion, Message, json_schema_format
 from workbench.engine.translation.calls import (
     CallStoppedError,
@@ -19,7 +17,7 @@ from workbench.engine.translation.calls import (
     resolved,
     takes_two,
 )
-from workbench.engine.translation.extraction import Extraction, canonical
+from workbench.engine.translation.extraction import canonical
 from workbench.engine.translation.json_values import plain_copy
 from workbench.engine.translation.judging import ReplyJudge, Verdict, placed_in_reply
 from workbench.engine.translation.prompts import (
@@ -29,17 +27,12 @@ from workbench.engine.translation.prompts import (
     request_part,
     schema_part,
 )
-from workbench.engine.translation.record import (
-    TranslationFold,
-    diagnostic_to_event,
-    fix_to_json,
-    message_to_json,
-    tool_call_to_json,
-    usage_to_json,
-)
+from workbench.engine.translation.record import diagnostic_to_event
 from workbench.engine.translation.results import Failure, Result, Success
+from workbench.engine.translation.run_log import RunLog, extraction_event, messages_to_json
 from workbench.engine.translation.run_settings import HookError, RunSettings
 from workbench.engine.translation.schema_roots import ALL_TYPES, allowed_types
+from workbench.engine.translation.spending import Spending
 
 _NOT_REPAIRED = frozenset({"truncated", "refused"})
 _NOT_REPAIRED_COMPAT = frozenset({"no_json", "syntax", "empty"})
@@ -61,17 +54,16 @@ class TranslationRun:
     settings: RunSettings
     request: str
     cancel: Any = None
-    fold: TranslationFold = field(default_factory=TranslationFold)
-    began: float = field(default_factory=time.monotonic)
     calls: int = 0
-    tokens: int = 0
+    spending: Spending = field(default_factory=Spending)
     max_tokens: int | None = None
-    pending: list[asyncio.Future[Any]] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     judge: ReplyJudge = field(init=False)
+    log: RunLog = field(init=False)
 
     def __post_init__(self) -> None:
         self.judge = ReplyJudge(self.settings)
+        self.log = RunLog(self.settings.on_event)
 
     # --- the run -----------------------------------------------------------------------------------------
 
@@ -88,7 +80,7 @@ class TranslationRun:
             self.finish_cancelled()
             raise
         finally:
-            await self.settle()
+            await self.log.settle()
 
     async def continue_from(
         self, base: Sequence[Message], sent: Sequence[Message], reply: str, edited: bool, repair: str | None
@@ -96,9 +88,9 @@ class TranslationRun:
         """Judge a reply that is there already, and go on from it."""
         self.start({"branched": True})
         try:
-            self.emit("sent", attempt=1, messages=_messages(sent), base_count=len(base))
+            self.log.emit("sent", attempt=1, messages=messages_to_json(sent), base_count=len(base))
             completion = Completion(reply)
-            self.reply_event(1, completion, elapsed=None, edited=edited)
+            self.log.reply(1, completion, elapsed=None, edited=edited)
             verdict = await self.judge_reply(1, completion)
             if verdict.outcome == "ok":
                 return self.succeeded(verdict)
@@ -110,12 +102,12 @@ class TranslationRun:
             self.finish_cancelled()
             raise
         finally:
-            await self.settle()
+            await self.log.settle()
 
     def start(self, more: dict[str, Any]) -> None:
         settings = self.settings
         self.max_tokens = settings.max_tokens
-        self.emit(
+        self.log.emit(
             "started",
             request=self.request,
             type_name=settings.type_name,
@@ -173,7 +165,7 @@ class TranslationRun:
 
     def context(self, number: int, **more: Any) -> PromptContext:
         validator = self.settings.validator
-        language = "typescript" if getattr(validator, "show", "") == "typescript" else "json"
+        language = str(getattr(validator, "show", "") or "json")
         return PromptContext(
             self.request,
             self.settings.type_name,
@@ -185,6 +177,9 @@ class TranslationRun:
         )
 
     def noun(self) -> str:
+        own = getattr(self.settings.validator, "noun", None)
+        if isinstance(own, str):
+            return own
         schema = self.settings.schema_value
         types = ALL_TYPES if schema is None else allowed_types(schema)
         if schema is None or types == {"object"}:
@@ -201,7 +196,7 @@ class TranslationRun:
         else:
             prompt = await self.hook("create_request_prompt", 1, self.request, context)
         message = Message("user", as_content(prompt))
-        self.emit("prompt", attempt=1, text=message.text())
+        self.log.emit("prompt", attempt=1, text=message.text())
         return [*messages, message]
 
     async def repair_messages(
@@ -229,7 +224,7 @@ class TranslationRun:
         # A model's own empty turn says nothing, and several servers refuse it.
         answer = [Message("assistant", extraction.reply)] if extraction.reply else []
         message = Message("user", as_content(prompt))
-        self.emit("repair", attempt=number, text=message.text())
+        self.log.emit("repair", attempt=number, text=message.text())
         return [*kept, *answer, message]
 
     async def hook(self, name: str, number: int, argument: Any, context: PromptContext) -> Any:
@@ -241,7 +236,7 @@ class TranslationRun:
             raise self.hook_failed(number, HookError(name, error)) from error
 
     def hook_failed(self, number: int, error: HookError) -> _Stop:
-        self.emit("failed", attempt=number, outcome="hook_error", message=str(error))
+        self.log.emit("failed", attempt=number, outcome="hook_error", message=str(error))
         return _Stop("hook_error", str(error))
 
     # --- the model ---------------------------------------------------------------------------------------
@@ -250,15 +245,15 @@ class TranslationRun:
         try:
             self.check_budget()
         except _Stop as stop:
-            self.emit("failed", attempt=number, outcome=stop.outcome, message=stop.message)
+            self.log.emit("failed", attempt=number, outcome=stop.outcome, message=stop.message)
             raise
         settings = self.settings
         model = settings.repair_model if number > 1 and settings.repair_model is not None else settings.model
         options = self.options()
-        self.emit(
+        self.log.emit(
             "sent",
             attempt=number,
-            messages=_messages(messages),
+            messages=messages_to_json(messages),
             base_count=base_count,
             model=str(getattr(model, "name", "")),
             max_tokens=self.max_tokens,
@@ -269,7 +264,7 @@ class TranslationRun:
 
         def on_delta(piece: str) -> None:
             pieces.append(piece)
-            self.emit("delta", attempt=number, text=piece)
+            self.log.emit("delta", attempt=number, text=piece)
 
         try:
             self.calls += 1
@@ -282,14 +277,16 @@ class TranslationRun:
                 seconds=self.seconds_left(),
             )
         except ModelFailedError as error:
-            self.call_failed(number, "model_error", error.message, began, pieces, error.hint)
+            self.log.call_failed(
+                number, "model_error", error.message, began, pieces, error.hint, error.failure
+            )
             raise _Stop("model_error", error.message, error.hint) from error
         except CallStoppedError as stop:
             message = _STOP_MESSAGES[stop.outcome]
-            self.call_failed(number, stop.outcome, message, began, pieces)
+            self.log.call_failed(number, stop.outcome, message, began, pieces)
             raise _Stop(stop.outcome, message) from None
         except asyncio.CancelledError:
-            self.call_failed(number, "cancelled", _STOP_MESSAGES["cancelled"], began, pieces)
+            self.log.call_failed(number, "cancelled", _STOP_MESSAGES["cancelled"], began, pieces)
             raise
         return self.answered(number, completion)
 
@@ -319,66 +316,22 @@ class TranslationRun:
         notes = []
         if self.settings.mode == "tool" and completion.tool_calls:
             wanted = _function_name(self.settings.type_name)
-            calls = [call for call in completion.tool_calls if call.name == wanted] or completion.tool_calls
-            notes.append("The answer came as a tool call.")
-            completion = replace(completion, text=calls[-1].arguments)
-        usage = completion.usage
-        self.tokens += (usage.input_tokens or 0) + (usage.output_tokens or 0)
-        self.reply_event(number, completion, elapsed=completion.elapsed_ms, notes=notes)
+            calls = [call for call in completion.tool_calls if call.name == wanted]
+            if calls:
+                notes.append("The answer came as a tool call.")
+                completion = replace(completion, text=calls[-1].arguments)
+            else:  # arguments for something else are no answer, whatever they look like
+                called = ", ".join(dict.fromkeys(call.name for call in completion.tool_calls))
+                notes.append(f"The model called {called}, but the only tool that it was given is {wanted}.")
+        self.spending.add(completion)
+        self.log.reply(number, completion, elapsed=completion.elapsed_ms, notes=notes)
         return completion
-
-    def reply_event(
-        self,
-        number: int,
-        completion: Completion,
-        *,
-        elapsed: float | None,
-        notes: Sequence[str] = (),
-        edited: bool = False,
-    ) -> None:
-        usage = completion.usage
-        known = usage.input_tokens is not None or usage.output_tokens is not None
-        self.emit(
-            "reply",
-            attempt=number,
-            text=completion.text,
-            finish_reason=completion.finish_reason,
-            refusal=completion.refusal,
-            usage=usage_to_json(usage) if known else None,
-            model=completion.model,
-            elapsed_ms=elapsed,
-            recorded=completion.recorded,
-            tool_calls=[tool_call_to_json(call) for call in completion.tool_calls],
-            notes=list(notes),
-            edited=edited,
-        )
-
-    def call_failed(
-        self,
-        number: int,
-        outcome: str,
-        message: str,
-        began: float,
-        pieces: list[str],
-        hint: str | None = None,
-    ) -> None:
-        elapsed = round((time.monotonic() - began) * 1000, 3)
-        text = "".join(pieces) if pieces else None
-        self.emit(
-            "failed",
-            attempt=number,
-            outcome=outcome,
-            message=message,
-            hint=hint,
-            elapsed_ms=elapsed,
-            text=text,
-        )
 
     # --- limits ------------------------------------------------------------------------------------------
 
     def seconds_left(self) -> float | None:
         seconds = self.settings.budget.get("seconds")
-        return None if seconds is None else max(0.0, seconds - (time.monotonic() - self.began))
+        return None if seconds is None else max(0.0, seconds - (time.monotonic() - self.log.began))
 
     def check_budget(self) -> None:
         if self.cancel is not None and self.cancel.is_set():
@@ -387,8 +340,8 @@ class TranslationRun:
         left = self.seconds_left()
         if "calls" in budget and self.calls >= budget["calls"]:
             raise _Stop("budget", f"The budget of {budget['calls']:g} calls is used up.")
-        if "tokens" in budget and self.tokens >= budget["tokens"]:
-            raise _Stop("budget", f"The budget of {budget['tokens']:g} tokens is used up ({self.tokens}).")
+        if (reason := self.spending.over(budget)) is not None:
+            raise _Stop("budget", reason)
         if left is not None and left <= 0:
             raise _Stop("budget", f"The budget of {budget['seconds']:g} seconds is used up.")
 
@@ -400,13 +353,13 @@ class TranslationRun:
         except HookError as error:
             raise self.hook_failed(number, error) from error
         verdict = self.judge.verdict(completion, extraction)
-        self.emit("extracted", attempt=number, **_extraction_event(extraction, verdict.outcome))
+        self.log.emit("extracted", attempt=number, **extraction_event(extraction))
         if verdict.outcome == "ok":
             context = self.context(number, outcome="ok", reply=extraction.reply)
             answer = await self.hook("validate_instance", number, verdict.data, context)
             self.take_instance(number, verdict, answer)
         has_value = extraction.judgement is not None
-        self.emit(
+        self.log.emit(
             "validated",
             attempt=number,
             outcome=verdict.outcome,
@@ -434,8 +387,8 @@ class TranslationRun:
     # --- endings -----------------------------------------------------------------------------------------
 
     def succeeded(self, verdict: Verdict) -> Result:
-        self.emit("finished", outcome="ok", value=plain_copy(verdict.data), message="")
-        record = self.fold.record()
+        self.log.emit("finished", outcome="ok", value=plain_copy(verdict.data), message="")
+        record = self.log.fold.record()
         return Success(verdict.data, record.attempts, verdict.diagnostics, record)
 
     def failed(self, verdict: Verdict) -> Result:
@@ -453,32 +406,12 @@ class TranslationRun:
         return self.end(stop.outcome, stop.message, diagnostics)
 
     def end(self, outcome: str, message: str, diagnostics: tuple[Diagnostic, ...]) -> Result:
-        self.emit("finished", outcome=outcome, value=None, message=message)
-        record = self.fold.record()
+        self.log.emit("finished", outcome=outcome, value=None, message=message)
+        record = self.log.fold.record()
         return Failure(message, outcome, diagnostics, record.attempts, record)
 
     def finish_cancelled(self) -> None:
-        self.emit("finished", outcome="cancelled", value=None, message=_STOP_MESSAGES["cancelled"])
-
-    # --- events ------------------------------------------------------------------------------------------
-
-    def emit(self, event_kind: str, /, **data: Any) -> None:
-        """Fold an event and hand it on. What a listener raises is its own affair and never ends the run."""
-        event = RunEvent(event_kind, round(time.monotonic() - self.began, 6), data)
-        self.fold.apply(event)
-        if self.settings.on_event is None:
-            return
-        try:
-            answer = self.settings.on_event(event)
-            if inspect.isawaitable(answer):
-                self.pending.append(asyncio.ensure_future(answer))
-        except Exception:
-            return
-
-    async def settle(self) -> None:
-        """Wait for listeners that are asynchronous."""
-        if self.pending:
-            await asyncio.gather(*self.pending, return_exceptions=True)
+        self.log.emit("finished", outcome="cancelled", value=None, message=_STOP_MESSAGES["cancelled"])
 
 
 _STOP_MESSAGES = {
@@ -491,22 +424,6 @@ _LABELS = {
     "instance_rejected": "The JSON of the last reply breaks a rule:",
     "ambiguous": "The last reply holds several values:",
 }
-
-
-def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    return [message_to_json(message) for message in messages]
-
-
-def _extraction_event(extraction: Extraction, outcome: str) -> dict[str, Any]:
-    return {
-        "found": extraction.judgement is not None,
-        "span": None if extraction.span is None else list(extraction.span),
-        "source": extraction.source,
-        "notes": list(extraction.notes),
-        "candidates": [candidate.to_json() for candidate in extraction.candidates],
-        "edits": [fix_to_json(fix) for fix in extraction.edits],
-        "partial": plain_copy(extraction.partial),
-    }
 
 
 def _function_name(type_name: str) -> str:

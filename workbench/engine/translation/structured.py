@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import join_pointer
@@ -16,7 +17,8 @@ WRAPPER = "value"
 
 UNSUPPORTED = (
     "allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties",
-    "unevaluatedProperties", "propertyNames", "contains", "oneOf",
+    "unevaluatedProperties", "propertyNames", "contains", "oneOf", "dependencies", "minProperties",
+    "maxProperties", "unevaluatedItems", "minContains", "maxContains", "uniqueItems", "prefixItems",
 )  # fmt: skip
 
 
@@ -24,12 +26,26 @@ UNSUPPORTED = (
 class StrictLimits:
     """Limits of a provider's strict mode; they are published and have moved, so they are data.
 
-    `depth` counts nested objects of the schema as it is sent, the wrapper included.
+    `depth` counts nested objects of the schema as it is sent, the wrapper included. `characters` is what all names
+    of properties and definitions and all texts among the values of `enum` and `const` have together;
+    `enum_characters` holds for the texts of one `enum` that has more than `long_enum` values.
     """
 
     depth: int = 10
     properties: int = 5000
     enum_values: int = 1000
+    characters: int = 120_000
+    long_enum: int = 250
+    enum_characters: int = 15_000
+
+
+STRICT_LIMITS: Final[Mapping[str, StrictLimits]] = MappingProxyType(
+    {
+        "current": StrictLimits(),
+        "first": StrictLimits(5, 100, 500, 15_000, 250, 7_500),
+    }
+)
+"""What strict mode takes now, and what it took when it was new, which servers that imitate it may still hold to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +101,9 @@ def undo_strict(value: Any, schema: Any, *, wrapped: bool) -> tuple[Any, tuple[s
     return strip_nulls(value, mode="schema", schema=schema, arrays=False)
 
 
+_SAYS_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "properties")
+
+
 class _Converter:
     def __init__(self) -> None:
         self.problems: list[Diagnostic] = []
@@ -98,6 +117,9 @@ class _Converter:
                 self.refuse(path, "Strict mode needs a schema for every value.", "Say which type is meant.")
             return schema
         made = dict(schema)
+        made.pop("default", None)  # every member is required, so no default can count
+        if not set(schema) & set(_SAYS_TYPE):
+            self.refuse(path, "Strict mode needs a type for every value.", "Say which type is meant.")
         for keyword in UNSUPPORTED:
             if keyword in schema:
                 self.refuse(
@@ -133,6 +155,7 @@ class _Converter:
         properties = properties if isinstance(properties, Mapping) else {}
         required = schema.get("required")
         required = required if isinstance(required, list) else []
+        made.setdefault("type", "object")
         made["properties"] = {}
         for name, sub in properties.items():
             converted = self.convert(sub, (*path, "properties", name), root)
@@ -160,7 +183,7 @@ def _nullable(schema: Any) -> Any:
 
 
 def _limit_problems(schema: Any, limits: StrictLimits) -> list[Diagnostic]:
-    depth = properties = values = 0
+    depth = properties = values = characters = longest = 0
     pending: list[tuple[Any, int]] = [(schema, 0)]
     while pending:
         node, level = pending.pop()
@@ -171,17 +194,25 @@ def _limit_problems(schema: Any, limits: StrictLimits) -> list[Diagnostic]:
         depth = max(depth, level)
         if isinstance(own, Mapping):
             properties += len(own)
+            characters += sum(map(len, own))
             pending += [(sub, level) for sub in own.values()]
-        values += len(node["enum"]) if isinstance(node.get("enum"), list) else 0
+        enum = node["enum"] if isinstance(node.get("enum"), list) else []
+        texts = [value for value in [*enum, node.get("const")] if isinstance(value, str)]
+        values += len(enum)
+        characters += sum(map(len, texts))
+        longest = max(longest, sum(map(len, texts)) if len(enum) > limits.long_enum else 0)
         pending += [(sub, level) for sub in node.get("anyOf", ()) if isinstance(node.get("anyOf"), list)]
         pending.append((node.get("items"), level))
         for keyword in ("$defs", "definitions"):
             if isinstance(node.get(keyword), Mapping):
+                characters += sum(map(len, node[keyword]))
                 pending += [(sub, 0) for sub in node[keyword].values()]
     counted = (
         ("levels of objects", depth, limits.depth),
         ("properties", properties, limits.properties),
         ("enum values", values, limits.enum_values),
+        ("characters of names and values", characters, limits.characters),
+        (f"characters in an enum of over {limits.long_enum} values", longest, limits.enum_characters),
     )
     return [
         Diagnostic(

@@ -22,7 +22,7 @@ from workbench.engine.translation.rules import rules_check
 from workbench.engine.translation.run import TranslationRun
 from workbench.engine.translation.run_settings import RunSettings
 from workbench.engine.translation.settings import Mode, Profile, TranslationSettings
-from workbench.engine.translation.validator import JsonSchemaValidator, Show
+from workbench.engine.translation.validator import JsonSchemaValidator, Validator
 
 if TYPE_CHECKING:
     from workbench.engine.language_models import LanguageModel
@@ -52,7 +52,8 @@ class JsonTranslator:
       does: first to last brace, no repair of what is not JSON, at most one repair, whole history).
     - `mode`: `prompt`, `json` (JSON object mode), `schema` (structured output), `tool` (a tool call).
     - `history`: `last` sends only the latest reply and its repair prompt again, `all` every pair.
-    - `budget`: `calls`, `tokens` and `seconds` of a whole run. `max_tokens` limits each reply;
+    - `budget`: `calls`, `tokens`, `seconds` and `cost` (in the currency of the model's prices) of a whole run; tokens
+      or a cost that a call does not tell end the run before the next call. `max_tokens` limits each reply;
       `token_ramp` (a factor, for example 2) lets a cut reply be asked for again with more room.
     - `lenient` mends almost-JSON, each edit listed. `stop_without_progress` ends a run whose repair brought
       the same value with the same errors. `schema_in_system` puts the schema into a system message.
@@ -133,6 +134,9 @@ class JsonTranslator:
 
     def default_request_prompt(self, request: str, context: PromptContext | None = None) -> Any:
         """Return the request prompt that is used while none is assigned."""
+        own = getattr(self.validator, "request_prompt", None)
+        if callable(own):
+            return own(request)
         return request_prompt(context or TranslationRun(self._snapshot(), request).context(1))
 
     def default_repair_prompt(self, error: str, context: PromptContext | None = None) -> str:
@@ -202,26 +206,28 @@ def _check(settings: RunSettings) -> None:
 def translator_from_settings(
     settings: TranslationSettings,
     model: LanguageModel,
-    schema: JsonSchema,
+    schema: JsonSchema | Validator,
     *,
     repair_model: LanguageModel | None = None,
     preamble_messages: Sequence[Any] = (),
     on_event: Callable[[RunEvent], Any] | None = None,
-    show: Show = "json-schema",
 ) -> JsonTranslator:
     """Return the translator that a project's `[translation]` table describes.
 
+    `schema` is what the values have to be, or a validator of its own, such as that of programs.
     `preamble_messages` go in front of every request of this translator, before what `translate` is given.
     The budget may also hold `max_tokens` and `token_ramp`.
 
     Raises:
-        ValueError: a rule is wrong in itself.
+        ValueError: a rule is wrong in itself, or the type's name does not suit the style of the schema.
     """
     budget = dict(settings.budget)
     max_tokens, ramp = budget.pop("max_tokens", None), budget.pop("token_ramp", None)
     translator = _ProjectTranslator(
         model,
-        JsonSchemaValidator(schema, settings.type_name, show=show),
+        schema
+        if isinstance(schema, Validator)
+        else JsonSchemaValidator(schema, settings.type_name, show=settings.schema_style),
         attempt_repair=settings.attempt_repair,
         max_repairs=settings.max_repairs,
         strip_nulls=settings.strip_nulls,
@@ -235,6 +241,10 @@ def translator_from_settings(
     translator.preamble = tuple(preamble_messages)
     translator.max_tokens = None if max_tokens is None else int(max_tokens)
     translator.token_ramp = ramp
+    translator.stop_without_progress = settings.stop_without_progress
+    translator.lenient = settings.lenient
+    translator.schema_in_system = settings.schema_in_system
+    translator.try_unstripped_first = settings.try_unstripped_first
     request_template, repair_template = settings.request_prompt, settings.repair_prompt
     if request_template is not None:
         translator.create_request_prompt = lambda request, context: request_from_template(

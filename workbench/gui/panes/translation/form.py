@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -13,11 +16,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.gui.panes.translation.budget_fields import BudgetFields
 from workbench.gui.panes.translation.preamble import PreambleEditor
 from workbench.gui.panes.translation.rules import RulesEditor
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.labels import TokenLabel
+from workbench.gui.widgets.schema_hints import STYLE_NAMES
 from workbench.gui.widgets.text_input import TextInput
+
+_FLAGS = {
+    "stop_without_progress": "stop when a repair changed nothing",
+    "lenient": "mend almost-JSON (each edit is listed)",
+    "schema_in_system": "put the schema into a system message",
+    "try_unstripped_first": "keep nulls where the value is valid with them",
+}
 
 
 class TranslationForm(QScrollArea):
@@ -51,6 +63,11 @@ class TranslationForm(QScrollArea):
             form, "Strip nulls", "strip_nulls",
             {"off": "off", "all": "every null", "schema": "where the schema forbids them"},
         )  # fmt: skip
+        self.schema_style = self._choice(form, "Show the schema as", "schema_style", dict(STYLE_NAMES))
+        self.schema_style.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.schema_style.setToolTip(
+            "How the prompts show the schema, with about how many tokens it takes there"
+        )
         self.mode = self._choice(
             form, "Ask for", "mode",
             {"prompt": "JSON by the prompt alone", "json": "JSON mode", "schema": "JSON held to the schema", "tool": "a tool call"},
@@ -80,37 +97,25 @@ class TranslationForm(QScrollArea):
         self.rules = RulesEditor()
         self.rules.changed.connect(lambda: self._put("rules", self.rules.value()))
         form.addRow("Rules", self.rules)
-        form.addRow("Stop after", self._build_budget())
+        self.flags = self._build_flags(form)
+        self.budget_fields = BudgetFields()
+        self.budget_fields.changed.connect(self._put_budget)
+        self.budget = self.budget_fields.spins
+        form.addRow("Limits", self.budget_fields)
         self.setWidget(body)
+        session.edited.connect(lambda area: self._look_at_sizes() if area == "schemas" else None)
 
-    def _build_budget(self) -> QWidget:
-        box = QWidget()
-        row = QHBoxLayout(box)
-        row.setContentsMargins(0, 0, 0, 0)
-        self.budget: dict[str, QSpinBox] = {}
-        for key, highest in (("calls", 1000), ("tokens", 100_000_000), ("seconds", 86_400)):
-            spin = QSpinBox()
-            spin.setRange(-1, highest)
-            spin.setSpecialValueText(f"{key}: no limit")
-            spin.setSuffix(f" {key}")
-            spin.setAccessibleName(f"Stop a run after so many {key}")
-            spin.setKeyboardTracking(False)
-            spin.valueChanged.connect(self._put_budget)
-            row.addWidget(spin, 1)
-            self.budget[key] = spin
-        return box
+    def _build_flags(self, form: QFormLayout) -> dict[str, QCheckBox]:
+        flags = {}
+        for number, (key, words) in enumerate(_FLAGS.items()):
+            box = flags[key] = QCheckBox(words)
+            box.toggled.connect(lambda on, key=key: self._put(key, on))
+            form.addRow("Also" if not number else "", box)
+        return flags
 
     def _put_budget(self) -> None:
-        if self._loading:
-            return
-        # What the form has no field for (a fraction of a second) stays as the file has it, until it is changed.
-        old = self._session.snapshot().translation.budget
-        budget = {key: value for key, value in old.items() if key not in self.budget}
-        for key, spin in self.budget.items():
-            if spin.value() >= 0:
-                kept = key in old and int(old[key]) == spin.value()
-                budget[key] = old[key] if kept else spin.value()
-        self._put("budget", budget)
+        if not self._loading:
+            self._put("budget", self.budget_fields.value(self._session.snapshot().translation.budget))
 
     def _choice(self, form: QFormLayout, label: str, key: str, choices: dict[str, str]) -> QComboBox:
         box = QComboBox()
@@ -139,6 +144,7 @@ class TranslationForm(QScrollArea):
             self.max_repairs.setEnabled(settings.attempt_repair)
             for box, value in (
                 (self.strip_nulls, settings.strip_nulls),
+                (self.schema_style, settings.schema_style),
                 (self.mode, settings.mode),
                 (self.profile, settings.profile),
                 (self.history, settings.history),
@@ -148,11 +154,40 @@ class TranslationForm(QScrollArea):
             self.repair_prompt.set_text(settings.repair_prompt or "")
             self.preamble.show_value(settings.preamble)
             self.rules.show_value(settings.rules)
-            for key, spin in self.budget.items():
-                spin.setValue(int(settings.budget.get(key, -1)))
+            for key, flag in self.flags.items():
+                flag.setChecked(getattr(settings, key))
+            self.budget_fields.show_value(settings.budget)
             self._show_repair_models(settings.repair_model)
         finally:
             self._loading = False
+        self._look_at_sizes()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._look_at_sizes()
+
+    def _look_at_sizes(self) -> None:
+        """Find out, as a job, how long the schema is in each style; only while somebody looks."""
+        snapshot = self._session.snapshot()
+        if not self.isVisible() or self._session.project is None:
+            return
+
+        def work() -> Mapping[str, int]:
+            from workbench.engine.translation import schema_sizes
+            from workbench.engine.workflows import WorkflowError, output_schema
+
+            try:
+                return schema_sizes(output_schema(snapshot), snapshot.translation.type_name)
+            except WorkflowError:
+                return {}
+
+        self._session.jobs.run_pool(work, on_done=self._show_sizes, key="schema-sizes")
+
+    def _show_sizes(self, sizes: Mapping[str, int]) -> None:
+        for row in range(self.schema_style.count()):
+            style = self.schema_style.itemData(row)
+            size = f", about {sizes[style]} tokens" if style in sizes else ""
+            self.schema_style.setItemText(row, STYLE_NAMES[style] + size)
 
     def _show_repair_models(self, chosen: str | None) -> None:
         names = list(dict.fromkeys([*self._session.chat_models(), *([chosen] if chosen else [])]))

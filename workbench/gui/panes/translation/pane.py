@@ -33,12 +33,15 @@ from workbench.gui.models.attempts import (
     turns_of,
 )
 from workbench.gui.models.expectations import describe_chat
-from workbench.gui.models.figures import counted, format_duration, format_tokens
 from workbench.gui.models.inputs import inputs_channel
-from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.models.runs import word_of
 from workbench.gui.panes.translation.form import TranslationForm
 from workbench.gui.panes.translation.prompts import PromptsView
+from workbench.gui.panes.translation.requests import known_requests
+from workbench.gui.panes.translation.sent import SentLine
+from workbench.gui.panes.translation.words import VALID_IS_NOT_RIGHT, arriving_words, outcome_banner
 from workbench.gui.shell.places import Place
+from workbench.gui.shell.scale import fit_rows, px
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.conversation import ConversationView
@@ -54,10 +57,10 @@ if TYPE_CHECKING:
     from workbench.engine.translation import Attempt, TranslationRecord
     from workbench.engine.translation.record import TranslationFold
 
-NARROW_BELOW = 700
+NARROW_BELOW = 780
+LEFT_WIDTH = 390
 REFRESH_MS = 60
 MAX_REQUESTS = 30
-VALID_IS_NOT_RIGHT = "Valid means that the schema holds, not that the values are right."
 
 
 class TranslationPane(QWidget):
@@ -69,6 +72,8 @@ class TranslationPane(QWidget):
         self._fold: TranslationFold | None = None
         self._record: TranslationRecord | None = None
         self._follow = True
+        self._asked = ""
+        self._said: tuple[str, str, str] | None = None
         self._requests: list[str] = []
         self._refresh = QTimer(self)
         self._refresh.setSingleShot(True)
@@ -90,24 +95,26 @@ class TranslationPane(QWidget):
         self.splitter.addWidget(self._build_tabs())
         self.splitter.setStretchFactor(0, 2)
         self.splitter.setStretchFactor(1, 3)
-        self.splitter.setSizes([380, 560])
+        self.splitter.setSizes([px(LEFT_WIDTH), px(560)])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         layout.addWidget(self.splitter)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(340, 180)
+        return QSize(px(340), px(270))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange(self.width() < NARROW_BELOW)
+        self._arrange(self.width() < px(NARROW_BELOW))
 
     def _arrange(self, narrow: bool) -> None:
         """Put the request beside the tabs, or, where there is little width, into the first tab."""
         if narrow == self._narrow:
             return
         self._narrow = narrow
+        # Beside the tabs it needs its room; as a tab it has the whole width.
+        self.left.setMinimumWidth(0 if narrow else px(LEFT_WIDTH))
         if narrow:
             self.tabs.insertTab(0, self.left, "Request")
             self.tabs.setCurrentIndex(0)
@@ -115,11 +122,11 @@ class TranslationPane(QWidget):
             self.tabs.removeTab(self.tabs.indexOf(self.left))
             self.splitter.insertWidget(0, self.left)
             self.left.show()
-            self.splitter.setSizes([380, max(380, self.width() - 380)])
+            self.splitter.setSizes([px(LEFT_WIDTH), max(px(LEFT_WIDTH), self.width() - px(LEFT_WIDTH))])
 
     def _build_left(self) -> QWidget:
         box = QWidget()
-        box.setMinimumWidth(250)
+        box.setMinimumWidth(px(LEFT_WIDTH))
         layout = QVBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -127,15 +134,18 @@ class TranslationPane(QWidget):
         strip.row.addWidget(TokenLabel("Request", bold=True))
         self.saved = QComboBox()
         self.saved.setAccessibleName("Earlier requests")
+        self.saved.setToolTip("Take an earlier request again")
         self.saved.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.saved.setMinimumContentsLength(10)
+        self.saved.setMinimumContentsLength(4)
         strip.row.addWidget(self.saved, 1)
         self.translate_button = QPushButton("Translate")
         set_icon(self.translate_button, "translate")
         self.translate_button.setToolTip("Turn the request into JSON (Ctrl+Return)")
         self.stop_button = QToolButton()
         set_icon(self.stop_button, "stop")
-        self.stop_button.setToolTip("Stop the translation and close its connection")
+        self.stop_button.setText("Stop")
+        self.stop_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.stop_button.setToolTip("Stop the translation and close its connection (Esc)")
         self.stop_button.setAccessibleName("Stop")
         self.batch_button = QToolButton()
         set_icon(self.batch_button, "list")
@@ -151,13 +161,15 @@ class TranslationPane(QWidget):
         inner = QVBoxLayout(holder)
         inner.setContentsMargins(12, 8, 12, 8)
         inner.addWidget(self.request)
+        self.sent = SentLine(self._session)
+        inner.addWidget(self.sent)
         self.attempts = QTableView()
         self.model = AttemptTableModel(self)
         self.attempts.setModel(self.model)
         self._dress_attempts()
         self.banner = Banner()
         self.foot = Strip(28, "window")
-        self.model_words = TokenLabel("", "second", size="second", elide=True)
+        self.model_words = TokenLabel("", "second", size="second", sentences=True)
         self.foot.row.addWidget(self.model_words, 1)
         layout.addWidget(strip)
         layout.addWidget(holder, 2)
@@ -174,13 +186,13 @@ class TranslationPane(QWidget):
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(26)
+        fit_rows(table, 26)
         header = table.horizontalHeader()
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(OUTCOME, QHeaderView.ResizeMode.Stretch)
         for column, width in ((NUMBER, 92), (TIME, 74), (TOKENS, 98)):
-            table.setColumnWidth(column, width)
+            table.setColumnWidth(column, px(width))
         role = int(AttemptTableModel.StatusRole)
         table.setItemDelegate(TextDelegate(table))
         table.setItemDelegateForColumn(OUTCOME, StatusDelegate(role, table))
@@ -195,6 +207,7 @@ class TranslationPane(QWidget):
         self.conversation = ConversationView()
         self.diagnostics = DiagnosticList()
         self.changes = DiffView()
+        self.changes.mode.choose("pointer")
         self.prompts = PromptsView(self._session)
         self.settings_form = TranslationForm(self._session)
         for widget, title in (
@@ -225,6 +238,8 @@ class TranslationPane(QWidget):
         self.batch_button.clicked.connect(self.run_batch)
         self.request.edited.connect(self._show_buttons)
         self.request.edited.connect(self._tell_prompts)
+        self.request.edited.connect(self._show_age)
+        self.sent.asked.connect(self._show_prompt)
         self.saved.activated.connect(self._take_saved)
         self.attempts.selectionModel().currentRowChanged.connect(self._row_changed)
         self.attempts.activated.connect(lambda _index: self.tabs.setCurrentWidget(self.reply))
@@ -258,7 +273,12 @@ class TranslationPane(QWidget):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
+    def _show_prompt(self) -> None:
+        self.prompts.mode.choose("request")
+        self.tabs.setCurrentWidget(self.prompts)
+
     def _tell_prompts(self) -> None:
+        self.sent.show_for(self.request.text())
         self.prompts.show_for(self.request.text(), self.current_attempt())
 
     def _remember(self, text: str) -> None:
@@ -270,7 +290,7 @@ class TranslationPane(QWidget):
 
     def _fill_saved(self) -> None:
         self.saved.clear()
-        self.saved.addItem("earlier requests" if self._requests else "no earlier requests")
+        self.saved.addItem("earlier" if self._requests else "none yet")
         for text in self._requests:
             first = " ".join(text.split())
             self.saved.addItem(first if len(first) <= 60 else first[:59] + "…")
@@ -305,7 +325,7 @@ class TranslationPane(QWidget):
     def _reload(self) -> None:
         has_project = self._session.project is not None
         self.setEnabled(has_project)
-        self._fold, self._record, self._requests = None, None, []
+        self._fold, self._record, self._said, self._requests = None, None, None, []
         self.request.set_text("")
         self.request.document().clearUndoRedoStacks()
         self._fill_saved()
@@ -361,7 +381,11 @@ class TranslationPane(QWidget):
         from workbench.engine.translation.record import TranslationFold
 
         self._fold, self._follow = TranslationFold(), True
+        self._asked, self._said = self.request.text(), None
         self._record = self._fold.record()
+        if self.tabs.currentWidget() in (self.left, self.prompts, self.settings_form):
+            # There, nothing would be seen of the reply while it arrives.
+            self.tabs.setCurrentWidget(self.value)
         self.banner.show_words("running", "Asking the model…", "Stop closes the connection.")
         self._show_record()
         self._show_buttons()
@@ -403,30 +427,27 @@ class TranslationPane(QWidget):
         self._show_record()
         self._show_buttons()
         stopped = message == "stopped by you"
-        self.banner.show_words(
-            "none" if stopped else "error", "Stopped by you." if stopped else "The translation failed.",
-            "" if stopped else message,
-        )  # fmt: skip
+        self._said = (
+            ("none", "Stopped by you.", "") if stopped else ("error", "The translation failed.", message)
+        )
+        self._show_age()
 
     def _show_outcome(self) -> None:
         record = self._record
         if record is None:
             return
-        repairs = max(0, len(record.attempts) - 1)
-        usage = record.usage
-        tokens = (
-            format_tokens(usage.input_tokens, usage.output_tokens) if usage is not None else "tokens unknown"
-        )
-        spent = f"{format_duration(record.elapsed * 1000)}, {tokens}"
-        recorded = "Recorded reply, no model ran. " if any(a.recorded for a in record.attempts) else ""
-        if record.outcome == "ok":
-            after = f" after {counted(repairs, 'repair')}" if repairs else " at first"
-            self.banner.show_words("passed", f"Valid{after}.", f"{recorded}{VALID_IS_NOT_RIGHT} {spent}.")
+        self._said = outcome_banner(record)
+        self._show_age()
+
+    def _show_age(self) -> None:
+        """Say what came of the run, or that the request in the field is another one by now."""
+        if self._said is None or "translate" in self._session.running():
+            return
+        if self.request.text() == self._asked:
+            self.banner.show_words(*self._said)
         else:
-            kind = "rejected" if status_of(record.outcome) == "rejected" else "error"
-            self.banner.show_words(
-                kind, f"Not translated: {word_of(record.outcome)}.", f"{recorded}{_why(record)}"
-            )
+            headline = self._said[1]
+            self.banner.show_words("stale", "An earlier request.", f"What is shown came of it: {headline}")
 
     # What is shown
 
@@ -497,6 +518,9 @@ class TranslationPane(QWidget):
         from workbench.engine.translation.partial import preview_reply
 
         found = preview_reply(attempt.reply) if attempt.reply else None
+        if attempt.reply and self._fold is not None:
+            headline = f"Reply {attempt.number} is arriving."
+            self.banner.show_words("running", headline, arriving_words(attempt, found and found[0]))
         if found is None:
             self.value.show_nothing(
                 "The reply is arriving; no JSON yet." if attempt.reply else "Waiting for the model."
@@ -535,9 +559,17 @@ class TranslationPane(QWidget):
             self.tabs.setCurrentWidget(self.reply)
 
     def _on_inputs(self, kind: str, inputs: Any) -> None:
-        if kind == "translate":
-            self.request.set_text(str(inputs.get("request", "")))
-            self.request.setFocus()
+        if kind != "translate":
+            return
+        self.request.set_text(str(inputs.get("request", "")))
+        if "translate" not in self._session.running():
+            # What an earlier run gave does not belong to these inputs.
+            self._record = self._said = None
+            self._show_record()
+            self.banner.show_words("none", "Not run yet with these inputs.", "Translate runs them.")
+        if self._narrow:
+            self.tabs.setCurrentWidget(self.left)
+        self.request.setFocus()
 
     def _on_reveal(self, place: Place) -> None:
         if place.area == "translation" and place.name == "settings":
@@ -547,31 +579,3 @@ class TranslationPane(QWidget):
         """Return time and tokens of the attempt shown."""
         attempt = self.current_attempt()
         return figures(attempt) if attempt is not None else ""
-
-
-def _why(record: TranslationRecord) -> str:
-    """Return the first error of the last attempt, and how many more there are."""
-    errors = (
-        [each for each in record.attempts[-1].diagnostics if each.severity == "error"]
-        if record.attempts
-        else []
-    )
-    if not errors:
-        return record.message.splitlines()[0] if record.message else ""
-    more = f" And {counted(len(errors) - 1, 'more error')}." if len(errors) > 1 else ""
-    return f"{errors[0].message}{more}"
-
-
-def known_requests(history: Any, root: Any) -> list[str]:
-    """Return requests of stored runs, newest first, then those that the project's recordings answer."""
-    found: list[str] = []
-    if history is not None:
-        for summary in history.runs(kind="translate", limit=20):
-            request = history.run(summary.id).inputs.get("request")
-            if isinstance(request, str) and request not in found:
-                found.append(request)
-    if root is not None:
-        from workbench.engine.language_models.recorded import recorded_requests
-
-        found += [request for request in recorded_requests(root) if request not in found]
-    return found

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from workbench.engine.json_text import dumps, parse_json
 from workbench.engine.translation.settings import Rule
 from workbench.gui.delegates.ink import mono
+from workbench.gui.shell.scale import fit_rows, px
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.labels import TokenLabel
 
@@ -38,12 +39,12 @@ class RulesEditor(QWidget):
         self.table.setAccessibleName("Rules")
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(28)
+        fit_rows(self.table, 28)
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         for column, width in ((PATH, 120), (OP, 96), (VALUE, 110)):
-            self.table.setColumnWidth(column, width)
+            self.table.setColumnWidth(column, px(width))
         self.problem = TokenLabel("", "rejected", wrap=True)
         self.add_button = QPushButton("Add rule")
         set_icon(self.add_button, "plus")
