@@ -144,10 +144,13 @@ def test_a_run_is_kept_in_the_history_with_every_response(
     [summary] = session.history.runs(kind="check")  # type: ignore[union-attr]
     run = session.history.run(summary.id)  # type: ignore[union-attr]
     assert [event.kind for event in run.events] == [
+        "check_request",
         "validation",
         "response_asked",
+        "response",
         "validation",
         "check_result",
+        "finished",
     ]
     assert [e.data["text"] for e in run.events if e.kind == "validation"] == [PROMISE, HARMLESS]
     assert summary.outcome == "passed"
@@ -218,3 +221,26 @@ def test_a_threshold_of_another_model_says_that_it_is_stale(
     assert "older@1" in row.origin.toolTip()
     session.set_threshold("output", "promisesMoney", 0.6)
     assert row.origin.text() == "own"
+
+
+@pytest.mark.parametrize("key", ["max_retries", "threshold"])
+def test_undo_takes_a_key_away_that_the_file_did_not_have(
+    qtbot: QtBot, session: Session, pane: GuardrailsPane, key: str
+) -> None:
+    project = session.project
+    assert project is not None
+    stage = "output" if key == "max_retries" else "input"
+    project.set_guardrail(stage, key, None)
+    session.edit("guardrails", lambda _project: None)
+    before = project.toml_text
+    assert not project.states("guardrails", stage, key)
+    if key == "max_retries":
+        pane.loop.most.setValue(7)
+    else:
+        session.set_threshold("input", None, 0.9)
+    assert project.states("guardrails", stage, key)
+    session.undo_stack.undo()
+    assert not project.states("guardrails", stage, key)
+    assert project.toml_text == before
+    session.undo_stack.redo()
+    assert project.states("guardrails", stage, key)

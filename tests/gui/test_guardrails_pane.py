@@ -90,7 +90,7 @@ def test_a_run_fills_every_row_and_the_verdict_names_each_check_that_rejected(
     for name in result.failed_checks:
         assert name in pane.banner.headline()
     assert pane.banner.kind() == "rejected"
-    qtbot.waitUntil(lambda: "English" in pane.model_words.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "English" in pane.model_words.toolTip(), timeout=WAIT_MS)
 
 
 def test_dragging_a_mark_turns_the_outcome_at_once_without_a_model_call_and_writes_the_project_on_release(

@@ -290,6 +290,7 @@ def test_the_json_form_is_that_of_the_command_line() -> None:
             "threshold": 0.5,
             "status": "rejected",
             "detail": None,
+            "kind": "model",
         },
         {
             "name": "b",
@@ -298,6 +299,7 @@ def test_the_json_form_is_that_of_the_command_line() -> None:
             "threshold": 0.5,
             "status": "refused",
             "detail": "no",
+            "kind": "model",
         },
     ]
     assert guard({"a": 0.1, "b": 0.1}).to_json()["message"] is None

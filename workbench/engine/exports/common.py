@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.engine.exports.base import Loss
 from workbench.engine.exports.variables import FlatPrompt
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
@@ -27,6 +29,19 @@ def all_checks(snapshot: ProjectSnapshot) -> list[tuple[GuardrailSettings, Check
     """Return the checks of both stages, each with its guardrail."""
     guardrails = (snapshot.input_guardrail, snapshot.output_guardrail)
     return [(guardrail, check) for guardrail in guardrails for check in guardrail.checks]
+
+
+def without_rules(snapshot: ProjectSnapshot) -> tuple[ProjectSnapshot, list[Loss]]:
+    """Return the project without the checks that ask no model, and a loss for each, for formats without such."""
+    losses, guardrails = [], []
+    for guardrail in (snapshot.input_guardrail, snapshot.output_guardrail):
+        for check in guardrail.checks:
+            if check.rule is not None:
+                detail = f"It asks no model, and this format has only questions to one: {check.question}"
+                losses.append(Loss("left out", f"{check.kind} check {check.name}", detail))
+        asking = tuple(check for check in guardrail.checks if check.rule is None)
+        guardrails.append(replace(guardrail, checks=asking))
+    return replace(snapshot, input_guardrail=guardrails[0], output_guardrail=guardrails[1]), losses
 
 
 def meanings_joined(snapshot: ProjectSnapshot) -> list[Loss]:

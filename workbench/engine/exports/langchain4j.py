@@ -27,13 +27,15 @@ class LangChain4jTarget(ExportTarget):
         "paths into nested parameters (each becomes a plain variable)",
         "lines that drop when an optional value is missing",
         "what yes and no mean (joined to the question)",
+        "checks on a pattern, a length or languages (they ask no model)",
         "translation, repairs and tools",
     )
 
     def export(self, snapshot: ProjectSnapshot, *, parameter_set: str | None = None) -> Export:
         """Return `NAME.java`; the parameter set is not used."""
+        snapshot, rules = common.without_rules(snapshot)
         prompt = flatten(snapshot)
-        losses = [*common.prompt_losses(snapshot, prompt), *_literal_braces(prompt), *_roles(prompt)]
+        losses = [*rules, *common.prompt_losses(snapshot, prompt), *_literal_braces(prompt), *_roles(prompt)]
         losses += common.left_out(snapshot, parameters=True, translation=True, tools=True)
         losses += common.meanings_joined(snapshot)
         if common.all_checks(snapshot):

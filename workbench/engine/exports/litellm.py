@@ -25,6 +25,7 @@ class LiteLlmTarget(ExportTarget):
         "prompt templates, parameters and their schema",
         "translation and tools",
         "what yes and no mean (joined to the question)",
+        "checks on a pattern, a length or languages (they ask no model)",
         "asking again after a rejected response",
     )
 
@@ -32,7 +33,7 @@ class LiteLlmTarget(ExportTarget):
         """Return `config.yaml`; the parameter set is not used."""
         import yaml
 
-        losses: list[Loss] = []
+        snapshot, losses = common.without_rules(snapshot)
         config: dict[str, Any] = {"model_list": [_model(snapshot)]}
         guardrails = []
         for stage in ("input", "output"):

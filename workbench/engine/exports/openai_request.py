@@ -10,6 +10,7 @@ from workbench.engine.exports import common
 from workbench.engine.exports.base import Export, ExportedFile, ExportTarget, Loss
 from workbench.engine.json_text import parse_json
 from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.schemas import bundled_text, schema_files
 
 CHAT_ROLES = ("system", "developer", "user", "assistant")
 DEFAULT_CHAT_MODEL = "gpt-6"
@@ -25,13 +26,14 @@ class OpenAiRequestTarget(ExportTarget):
     cannot_express = (
         "the template itself: a request holds one filled prompt",
         "thresholds (written to a sidecar that your code has to apply)",
+        "checks on a pattern, a length or languages (they ask no model)",
         "repairs and rules of the translation",
         "asking again after a rejected response",
     )
 
     def export(self, snapshot: ProjectSnapshot, *, parameter_set: str | None = None) -> Export:
         """Return the request bodies, filled with `parameter_set` (the default set when not named)."""
-        losses: list[Loss] = []
+        snapshot, losses = common.without_rules(snapshot)
         files = [ExportedFile("chat.json", _json(_chat(snapshot, parameter_set, losses)))]
         if snapshot.input_guardrail.checks or snapshot.output_guardrail.checks:
             for stage in ("input", "output"):
@@ -95,7 +97,9 @@ def _chat(snapshot: ProjectSnapshot, parameter_set: str | None, losses: list[Los
         "messages": messages,
     }
     if snapshot.output_schema is not None:
-        schema = parse_json(snapshot.output_schema.text)
+        schema = parse_json(
+            bundled_text(snapshot.output_schema.text, "output.schema.json", schema_files(snapshot))
+        )
         if schema.ok and isinstance(schema.value, dict):
             body["response_format"] = {
                 "type": "json_schema",

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.engine.exports.base import Export, ExportedFile, ExportTarget, Loss, identifier, slug
-from workbench.engine.guardrails.settings import GuardrailSettings, Stage
+from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings, Stage
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.schemas import bundled_text, schema_files
 from workbench.engine.templates import TemplateOptions
 from workbench.engine.translation.settings import TranslationSettings
 
@@ -42,30 +43,36 @@ class PythonTarget(ExportTarget):
 def _module(snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
     stages = [stage for stage in STAGES if snapshot.guardrail(stage).checks]
     translates = snapshot.output_schema is not None
-    parts = [_head(snapshot, bool(stages), translates), _template(snapshot)]
+    parts = [_head(snapshot, stages, translates), _template(snapshot)]
     for stage in stages:
         parts.append(_guardrail(stage, snapshot.guardrail(stage)))
-    if stages:
+    if any(snapshot.guardrail(stage).asks_model for stage in stages):
         parts.append(_decision_model(snapshot))
     for stage in stages:
-        parts.append(_check_function(stage))
+        asks = snapshot.guardrail(stage).asks_model
+        parts.append(_check_function(stage) if asks else _rules_function(stage))
     if translates:
         parts.append(_translation(snapshot))
     parts.append(_example(snapshot, parameter_set, stages, translates))
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def _head(snapshot: ProjectSnapshot, checks: bool, translates: bool) -> str:
+def _head(snapshot: ProjectSnapshot, stages: list[Stage], translates: bool) -> str:
     imports = {
         "from workbench.engine.templates import MessageTemplate, TemplateOptions, render_prompt",
     }
     if snapshot.graph is not None:
         imports = {"from workbench.engine.templates import TemplateOptions, render_graph"}
-    if checks or translates:
+    asks = any(snapshot.guardrail(stage).asks_model for stage in stages)
+    if asks or translates:
         imports.add("from workbench.engine.model_settings import ModelSettings")
-    if checks:
+    if asks:
         imports.add("from workbench.engine.decisions import DecisionModel, open_decision_model")
-        imports.add("from workbench.engine.guardrails import GuardrailResult, guardrail_from_settings")
+    if stages:
+        checks = [check for stage in stages for check in snapshot.guardrail(stage).checks]
+        rules = {type(check.rule).__name__ for check in checks if check.rule is not None}
+        names = ", ".join(sorted({"GuardrailResult", "guardrail_from_settings", *rules}))
+        imports.add(f"from workbench.engine.guardrails import {names}")
         imports.add("from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings")
     if translates:
         imports.add("from workbench.engine.language_models import LanguageModel, open_language_model")
@@ -102,6 +109,9 @@ def _changed_fields(value: Any) -> dict[str, Any]:
 
 
 def _literal(value: Any) -> str:
+    if isinstance(value, CheckSettings) and value.rule is not None:
+        # Its question is only the rule in words.
+        return _call("CheckSettings", {"name": value.name, "rule": value.rule})
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
     if isinstance(value, tuple):
@@ -192,11 +202,24 @@ async def check_{stage}({arguments}, *, model: DecisionModel | None = None) -> G
 '''
 
 
+def _rules_function(stage: Stage) -> str:
+    """Return the function of a stage whose checks ask no model."""
+    arguments = "text: str" if stage == "input" else "response: str, user_message: str | None = None"
+    call = "text" if stage == "input" else "response, user_message=user_message"
+    subject = "a user message" if stage == "input" else "a response"
+    return f'''
+async def check_{stage}({arguments}) -> GuardrailResult:
+    """Run the {stage} checks on {subject}, which ask no model; `.passed` tells whether it may go on."""
+    return await guardrail_from_settings({stage.upper()}_GUARDRAIL, None, {stage!r}).validate({call})
+'''
+
+
 def _translation(snapshot: ProjectSnapshot) -> str:
     assert snapshot.output_schema is not None
     settings: TranslationSettings = snapshot.translation
     from workbench.engine.workflows import LOCAL
 
+    schema = bundled_text(snapshot.output_schema.text, "output.schema.json", schema_files(snapshot))
     chat = snapshot.models.get("chat", LOCAL)
     uses_template = settings.preamble == "template"
     signature = "request: str, parameters: Any, *" if uses_template else "request: str, *"
@@ -207,7 +230,7 @@ def _translation(snapshot: ProjectSnapshot) -> str:
         "    from workbench.engine.language_models import Message\n\n" if preamble != "()" else ""
     )
     return f'''
-OUTPUT_SCHEMA = JsonSchema.parse({_text_literal(snapshot.output_schema.text, "")})
+OUTPUT_SCHEMA = JsonSchema.parse({_text_literal(schema, "")})
 TRANSLATION = {_call("TranslationSettings", _changed_fields(settings))}
 CHAT_MODEL = {_model_literal(chat)}
 

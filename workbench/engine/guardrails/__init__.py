@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         InputGuardrailBuilder,
         OutputGuardrailBuilder,
         guardrail_from_settings,
+        rule_result,
+        with_findings,
     )
     from workbench.engine.guardrails.lint import LintFinding, lint_check
     from workbench.engine.guardrails.results import (
@@ -31,11 +33,14 @@ if TYPE_CHECKING:
     )
     from workbench.engine.guardrails.settings import (
         DEFAULT_THRESHOLD,
+        RULE_THRESHOLD,
         CheckSettings,
         GuardrailSettings,
         Stage,
     )
     from workbench.engine.guardrails.text_checks import (
+        LANGUAGES,
+        BrokenCheck,
         LanguageCheck,
         LengthCheck,
         PatternCheck,
@@ -46,6 +51,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_THRESHOLD",
+    "LANGUAGES",
+    "RULE_THRESHOLD",
+    "BrokenCheck",
     "CheckResult",
     "CheckSettings",
     "DecisionModelInputGuardrail",
@@ -72,7 +80,9 @@ __all__ = [
     "is_blank",
     "lint_check",
     "message_text",
+    "rule_result",
     "verdict_of",
+    "with_findings",
 ]
 
 _MODULES = (

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from workbench.engine.decisions import (
+    DecisionError,
     DecisionRequest,
     DecisionResponse,
     Exchange,
@@ -25,7 +26,13 @@ from workbench.engine.guardrails.results import (
     rejection_message,
     verdict_of,
 )
-from workbench.engine.guardrails.settings import DEFAULT_THRESHOLD, GuardrailSettings, Stage
+from workbench.engine.guardrails.settings import (
+    DEFAULT_THRESHOLD,
+    RULE_THRESHOLD,
+    CheckSettings,
+    GuardrailSettings,
+    Stage,
+)
 from workbench.engine.guardrails.text_checks import TextCheck
 from workbench.engine.guardrails.texts import is_blank, message_text
 
@@ -50,7 +57,6 @@ class _Guardrail:
     stage: Stage = "input"
 
     def __init__(self, model: Any, checks: Sequence[_Check], threshold: float) -> None:
-        self._model = model
         self._checks = tuple(checks)
         self._threshold = threshold
         self._questions = {
@@ -58,6 +64,7 @@ class _Guardrail:
             for check in self._checks
             if check.text_check is None
         }
+        self._model = model if self._questions else None
 
     @property
     def check_names(self) -> tuple[str, ...]:
@@ -77,10 +84,18 @@ class _Guardrail:
 
     async def _run(self, text: str, sent: str | Mapping[str, Any]) -> GuardrailResult:
         started = time.perf_counter()
+        found = {
+            check.name: _text_result(check.name, check.text_check, self.threshold_of(check.name), text)
+            for check in self._checks
+            if check.text_check is not None
+        }
         response: DecisionResponse | None = None
         if self._questions:
-            response = await ask(self._model, DecisionRequest(sent, self._questions))
-        checks = tuple(self._judged(check, text, response) for check in self._checks)
+            try:
+                response = await ask(self._model, DecisionRequest(sent, self._questions))
+            except DecisionError as error:
+                raise with_findings(error, tuple(found.values())) from error.__cause__
+        checks = tuple(found.get(check.name) or self._judged(check, response) for check in self._checks)
         elapsed = (time.perf_counter() - started) * 1000
         for check in checks:
             _log.debug("check %s: %s, probability %s", check.name, check.status, check.probability)
@@ -97,13 +112,9 @@ class _Guardrail:
             response.notes if response is not None else (),
         )
 
-    def _judged(self, check: _Check, text: str, response: DecisionResponse | None) -> CheckResult:
-        threshold = self._threshold if check.threshold is None else check.threshold
-        if check.text_check is None:
-            assert response is not None
-            return judge(check.name, check.question, threshold, response.answers[check.name])
-        result = judge(check.name, check.question, threshold, check.text_check.answer(text))
-        return replace(result, kind=check.text_check.kind)
+    def _judged(self, check: _Check, response: DecisionResponse | None) -> CheckResult:
+        assert response is not None
+        return judge(check.name, check.question, self.threshold_of(check.name), response.answers[check.name])
 
     def _message(self, checks: Sequence[CheckResult]) -> str:
         if verdict_of(checks) == "rejected":
@@ -120,7 +131,8 @@ class DecisionModelInputGuardrail(_Guardrail):
     """Checks a user message before a chat model sees it.
 
     Follows LangChain4j 1.21 and later: one call for all checks, a check fails from its threshold on,
-    whatever is not a sound "no" keeps the message out, and an error of the decision model propagates.
+    whatever is not a sound "no" keeps the message out, and an error of the decision model propagates; it then
+    carries what the checks found that ask no model. With such checks alone there is no call.
     """
 
     stage: Stage = "input"
@@ -190,7 +202,7 @@ class _Builder(Generic[G]):
         self._threshold: Any = None
 
     def decision_model(self: B, model: Any) -> B:
-        """Set the decision model that answers the checks; required."""
+        """Set the decision model that answers the checks; required unless every check is a `text_check`."""
         self._model = model
         return self
 
@@ -234,7 +246,9 @@ class _Builder(Generic[G]):
 
     def _parts(self) -> tuple[Any, tuple[_Check, ...], float]:
         """Return what the guardrail is made of, in the order in which the reference system complains."""
-        if self._model is None:
+        if self._model is None and (
+            not self._checks or any(check.text_check is None for check in self._checks)
+        ):
             raise ValueError("decision_model cannot be null")
         if not self._checks:
             raise ValueError("checks cannot be null or empty")
@@ -300,7 +314,7 @@ def _require_threshold(value: object, name: str) -> None:
 def guardrail_from_settings(
     settings: GuardrailSettings, model: Any, stage: Stage
 ) -> DecisionModelInputGuardrail | DecisionModelOutputGuardrail:
-    """Return the guardrail that a project describes for `stage`.
+    """Return the guardrail that a project describes for `stage`; `model` may be `None` where no check asks one.
 
     Raises:
         ValueError: as the builders do, with the name of the check concerned.
@@ -314,6 +328,9 @@ def guardrail_from_settings(
 def _filled(builder: B, settings: GuardrailSettings, model: Any) -> B:
     builder.decision_model(model).threshold(settings.threshold)
     for check in settings.checks:
+        if check.rule is not None:
+            builder.text_check(check.name, check.rule, RULE_THRESHOLD)
+            continue
         builder.check(
             check.name,
             check.question,
@@ -326,3 +343,30 @@ def _filled(builder: B, settings: GuardrailSettings, model: Any) -> B:
 
 def _unless_blank(text: str | None) -> str | None:
     return None if text is None or is_blank(text) else text
+
+
+def rule_result(check: CheckSettings, text: str) -> CheckResult:
+    """Return what a check with a rule says of `text`; no model is asked.
+
+    Raises:
+        ValueError: where the check has no rule.
+    """
+    if check.rule is None:
+        raise ValueError(f"the check {check.name!r} asks a model")
+    return _text_result(check.name, check.rule, RULE_THRESHOLD, text)
+
+
+def _text_result(name: str, rule: TextCheck, threshold: float, text: str) -> CheckResult:
+    return replace(judge(name, rule.description, threshold, rule.answer(text)), kind=rule.kind)
+
+
+def with_findings(error: DecisionError, found: Sequence[CheckResult]) -> DecisionError:
+    """Return `error` with what the checks found that ask no model: nothing passes, but that much is known."""
+    if found:
+        words = [
+            f"{each.name}: {each.status.replace('_', ' ')}" + (f" ({each.detail})" if each.detail else "")
+            for each in found
+        ]
+        error.findings = f"The checks that ask no model found: {', '.join(words)}"
+        error.found = tuple(found)
+    return error

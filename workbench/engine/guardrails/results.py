@@ -33,7 +33,8 @@ class CheckResult:
     `probability` is that of "yes", from 0 to 1, or `None` where there is none; a missing number is never 0.
     `threshold` is the one that was applied: the check fails from it on, inclusively. `lower` and `upper`
     bound the probability where the model left room, `mass` is the share of the model's own probability that
-    fell on an answer at all. `kind` is `model`, or the kind of a check that asks no model.
+    fell on an answer at all. `span` is the part of the judged text that decided (half-open, from 0), where it is
+    known and not the whole. `kind` is `model`, or the kind of a check that asks no model.
     """
 
     name: str
@@ -46,6 +47,7 @@ class CheckResult:
     upper: float | None = None
     mass: float | None = None
     kind: str = "model"
+    span: tuple[int, int] | None = None
 
     @property
     def passed(self) -> bool:
@@ -74,7 +76,7 @@ class CheckResult:
         return replace(self, threshold=threshold, status=status)
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{"name", "question", "probability", "threshold", "status", "detail"}`, more where known."""
+        """Return `{"name", "question", "probability", "threshold", "status", "detail", "kind"}`, more where known."""
         data: dict[str, Any] = {
             "name": self.name,
             "question": self.question,
@@ -86,8 +88,9 @@ class CheckResult:
         for key in ("lower", "upper", "mass"):
             if getattr(self, key) is not None:
                 data[key] = getattr(self, key)
-        if self.kind != "model":
-            data["kind"] = self.kind
+        data["kind"] = self.kind
+        if self.span is not None:
+            data["span"] = list(self.span)
         return data
 
     @classmethod
@@ -106,7 +109,12 @@ class CheckResult:
             data.get("upper"),
             data.get("mass"),
             data.get("kind", "model"),
+            _span(data.get("span")),
         )
+
+
+def _span(value: Any) -> tuple[int, int] | None:
+    return (int(value[0]), int(value[1])) if isinstance(value, list) and len(value) == 2 else None
 
 
 def judge(name: str, question: str, threshold: float, answer: Answer) -> CheckResult:
@@ -123,6 +131,7 @@ def judge(name: str, question: str, threshold: float, answer: Answer) -> CheckRe
             answer.lower,
             answer.upper,
             answer.mass,
+            span=answer.span,
         )
     statuses: dict[type, Status] = {Refusal: "refused", NoAnswer: "no_answer", BadAnswer: "error"}
     return CheckResult(name, question, None, threshold, statuses.get(type(answer), "error"), answer.detail)

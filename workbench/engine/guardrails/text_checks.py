@@ -1,13 +1,13 @@
 """Checks that ask no model: patterns, lengths and languages, with probability 0 or 1.
 
-They stand in the same list as the checks of a decision model and obey the same thresholds, but their
-results carry another `kind`, so that nobody takes their 0 or 1 for a judgement.
+They stand in the same list as the checks of a decision model, but their results carry another `kind`, so
+that nobody takes their 0 or 1 for a judgement. As everywhere, a blank text passes before any check sees it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -60,7 +60,8 @@ class PatternCheck:
     @property
     def description(self) -> str:
         """What is checked, in words."""
-        return f"the text {'lacks' if self.must_match else 'contains'} the pattern {self.pattern}"
+        words = f"the text {'lacks' if self.must_match else 'contains'} the pattern {self.pattern}"
+        return words if self.ignore_case else f"{words} in exactly this case"
 
     def answer(self, text: str) -> Answer:
         """Search the whole text, within a time limit."""
@@ -69,9 +70,8 @@ class PatternCheck:
         except TimeoutError:
             return BadAnswer(f"the pattern took longer than {PATTERN_TIMEOUT:g} s on this text")
         if match is None:
-            return YesNoAnswer(float(self.must_match), detail="the pattern does not occur")
-        place = f"the pattern occurs at character {match.start() + 1}"
-        return YesNoAnswer(float(not self.must_match), detail=place)
+            return YesNoAnswer(float(self.must_match), detail="not found")
+        return YesNoAnswer(float(not self.must_match), detail=f"found at character {match.start() + 1:,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,12 @@ class LengthCheck:
     def __post_init__(self) -> None:
         if self.most is None and self.least is None:
             raise ValueError("a length check needs a limit: most, least or both")
-        if (self.most is not None and self.most < 0) or (self.least or 0) > (self.most or float("inf")):
+        if min(self.most or 0, self.least or 0) < 0:
+            raise ValueError("a limit of a length check cannot be below 0")
+        if self.most is not None and self.least is not None and self.least > self.most:
             raise ValueError(
-                f"the limits of a length check contradict each other: {self.least} to {self.most}"
+                f"the limits of a length check contradict each other: at least {self.least} and at most"
+                f" {self.most} characters"
             )
 
     @property
@@ -135,6 +138,27 @@ _SCRIPTS: tuple[tuple[str, str], ...] = (
 _WORD = re.compile(r"[^\W\d_]+")
 
 
+LANGUAGES: Mapping[str, str] = {
+    "ar": "Arabic",
+    "de": "German",
+    "el": "Greek",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "he": "Hebrew",
+    "hi": "Hindi",
+    "it": "Italian",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "nl": "Dutch",
+    "pt": "Portuguese",
+    "ru": "Russian",
+    "th": "Thai",
+    "zh": "Chinese",
+}
+"""The languages that can be recognised: two-letter code and English name."""
+
+
 def guess_language(text: str) -> str | None:
     """Return the likeliest language as a two-letter code, `None` where the text does not tell.
 
@@ -156,19 +180,23 @@ def guess_language(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class LanguageCheck:
-    """Rejects a text that is clearly in a language other than `allowed` (two-letter codes)."""
+    """Rejects a text that is clearly in a language other than `allowed` (two-letter codes).
+
+    Raises:
+        ValueError: where no language is allowed, or one that cannot be recognised.
+    """
 
     allowed: Sequence[str]
     kind: str = field(default="language", init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "allowed", tuple(self.allowed))
         if not self.allowed:
             raise ValueError("a language check needs at least one allowed language")
-        known = {*_COMMON, *(code for code, _ in _SCRIPTS)}
         for code in self.allowed:
-            if code not in known:
+            if code not in LANGUAGES:
                 raise ValueError(
-                    f"the language {code!r} cannot be recognised; known are {', '.join(sorted(known))}"
+                    f"the language {code!r} cannot be recognised; known are {', '.join(LANGUAGES)}"
                 )
 
     @property
@@ -182,3 +210,24 @@ class LanguageCheck:
         if guess is None:
             return YesNoAnswer(0.0, detail="the language cannot be told")
         return YesNoAnswer(float(guess not in self.allowed), detail=f"looks like {guess}")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenCheck:
+    """Stands for a check whose settings cannot be used, so that its guardrail fails closed and says why.
+
+    `problem` is what is wrong; `values` are the settings as the project has them.
+    """
+
+    kind: str
+    problem: str
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def description(self) -> str:
+        """What is wrong, in words."""
+        return f"this check cannot be used: {self.problem}"
+
+    def answer(self, text: str) -> Answer:
+        """Never tell anything of the text."""
+        return BadAnswer(self.problem)

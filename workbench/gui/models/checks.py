@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,7 @@ from workbench.gui.models.figures import format_margin, format_probability, is_n
 from workbench.gui.models.roots import ROOT
 
 if TYPE_CHECKING:
-    from workbench.engine.guardrails import GuardrailResult
+    from workbench.engine.guardrails import CheckResult, GuardrailResult
 
 RowState = Literal["idle", "queued", "stale", "passed", "rejected", "refused", "no_answer", "error"]
 
@@ -54,6 +54,11 @@ class CheckRow:
     origin_stale: str = ""
 
     @property
+    def kind(self) -> str:
+        """`model`, or the kind of a check that asks none and so has neither a probability nor a threshold to show."""
+        return self.check.kind
+
+    @property
     def current(self) -> bool:
         """Whether the number belongs to what is on the screen now."""
         return self.state in ("passed", "rejected")
@@ -65,7 +70,9 @@ class CheckRow:
 
     @property
     def number(self) -> str:
-        """The probability as text, a dash where there is none."""
+        """The probability as text, a dash where there is none, and nothing where there never is one."""
+        if self.kind != "model":
+            return ""
         return "–" if self.probability is None else format_probability(self.probability, self.threshold)
 
     @property
@@ -75,7 +82,9 @@ class CheckRow:
 
     @property
     def remark(self) -> str:
-        """The second line of the outcome: the margin, or why there is no number."""
+        """The second line of the outcome: the margin, what a rule found, or why there is no number."""
+        if self.current and self.kind != "model":
+            return self.detail
         if self.current and self.probability is not None:
             if self.uncertain:
                 return f"could be {self.lower:.2f} to {self.upper:.2f}"
@@ -100,10 +109,15 @@ class CheckRow:
     @property
     def near(self) -> bool:
         """Whether the probability is close to the threshold."""
+        if self.kind != "model":
+            return False
         return self.current and self.probability is not None and is_near(self.probability, self.threshold)
 
     def spoken(self) -> str:
         """Return the whole row as one sentence, for people who do not see it."""
+        if self.kind != "model":
+            words = (self.check.name, self.word, f"{self.kind} check, asks no model", self.remark)
+            return ", ".join(part for part in words if part)
         threshold = f"threshold {self.threshold:.2f}, {'own' if self.own else 'default'}"
         parts = [self.check.name, self.word]
         if self.probability is not None:
@@ -112,7 +126,12 @@ class CheckRow:
         return ", ".join(part for part in (*parts, threshold, self.remark, stale) if part)
 
     def with_threshold(self, threshold: float, own: bool) -> CheckRow:
-        """Return the row judged anew by another threshold, from the probability that is already there."""
+        """Return the row judged anew by another threshold, from the probability that is already there.
+
+        A check that asks no model keeps its outcome.
+        """
+        if self.kind != "model":
+            return self
         state = self.state
         if self.current and self.probability is not None:
             state = "rejected" if self.probability >= threshold else "passed"
@@ -218,10 +237,12 @@ class CheckListModel(QAbstractListModel):
         if old is None:
             return fresh
         row = replace(old.with_threshold(fresh.threshold, fresh.own), check=check)
-        asked = (old.check.question, old.check.yes_means, old.check.no_means)
-        if asked != (check.question, check.yes_means, check.no_means) and old.state not in ("idle", "queued"):
-            row = replace(row, state="stale", since=since or "the question changed")
-        return row
+        if old.check.wording == check.wording or old.state in ("idle", "queued"):
+            return row
+        if old.kind != check.kind:
+            return fresh
+        since = since or ("the question changed" if check.rule is None else f"the {check.kind} changed")
+        return replace(row, state="stale", since=since)
 
     def set_result(self, result: GuardrailResult) -> None:
         """Take the answers of a finished run."""
@@ -270,17 +291,18 @@ class CheckListModel(QAbstractListModel):
                 self._put(position, replace(row, state="stale", since=since))
         self.verdict_changed.emit()
 
-    def set_failed(self, message: str) -> None:
-        """Say that the run as a whole failed: no check has an answer."""
+    def set_failed(self, message: str, found: Sequence[CheckResult] = ()) -> None:
+        """Say that the run as a whole failed: no check has an answer but those in `found`, which ask no model."""
         self._run_error = message
         self._result = None
+        known = {answer.name: answer for answer in found}
         for position, row in enumerate(self._rows):
-            self._put(
-                position,
-                replace(
-                    row, state="error", probability=None, detail=message, lower=None, upper=None, mass=None
-                ),
-            )
+            answer = known.get(row.check.name)
+            state, detail, p = "error", message, None
+            if answer is not None:
+                state, detail, p = answer.status, answer.detail or "", answer.probability
+            row = replace(row, state=state, detail=detail, probability=p, since="")
+            self._put(position, replace(row, lower=None, upper=None, mass=None))
         self.verdict_changed.emit()
 
     def clear_queue(self, since: str = "stopped") -> None:
@@ -326,7 +348,10 @@ class CheckListModel(QAbstractListModel):
             return Verdict("none", "No checks at this stage.", "Add one to screen texts.")
         states = [row.state for row in self._rows]
         if self._run_error:
-            return Verdict("error", "No verdict: the model did not answer.", self._run_error)
+            sure = joined([row.check.name for row in self._rows if row.state == "rejected"])
+            head = "the model did not answer"
+            head = f"Rejected by {sure}; {head}." if sure else f"No verdict: {head}."
+            return Verdict("error", head, self._run_error)
         if "queued" in states:
             return Verdict("running", "Checking…")
         if "stale" in states:
@@ -352,6 +377,8 @@ class CheckListModel(QAbstractListModel):
             return Verdict(
                 "error", f"Not passed: no usable answer to {silent}.", "A missing answer never passes."
             )
+        if all(row.kind != "model" for row in self._rows):
+            return Verdict("passed", "Passed.", "No check found a reason to reject; no model was asked.")
         return Verdict("passed", "Passed.", "Every probability is below its threshold.")
 
 

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.engine.events import RunEvent
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
 
 if TYPE_CHECKING:
     from workbench.engine.guardrails import GuardrailResult, Validation
     from workbench.engine.history import HistoryStore
-    from workbench.engine.language_models import Message
+    from workbench.engine.language_models import Completion, Message
     from workbench.engine.secrets import Secrets
     from workbench.engine.workflows import ProjectRendering
-
-
-@dataclass(frozen=True, slots=True)
-class LoopStep:
-    """Something that happened: `asked` (`text` is the reprompt, or empty for the first response), or `validated`."""
-
-    kind: str
-    text: str = ""
-    validation: Validation | None = None
-
-    @property
-    def result(self) -> GuardrailResult | None:
-        """What the checks said in a `validated` step."""
-        return (
-            self.validation.results[-1] if self.validation is not None and self.validation.results else None
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +55,11 @@ def loop_messages(rendering: ProjectRendering | None, user_message: str | None) 
     return messages
 
 
-async def run_loop(loop: Loop, tell: Callable[[LoopStep], None]) -> LoopOutcome:
-    """Validate the response of the project's chat model until one passes; `tell` hears every step as it happens.
+async def run_loop(loop: Loop, tell: Callable[[RunEvent], None]) -> LoopOutcome:
+    """Validate the response of the project's chat model until one passes; `tell` hears every event as it happens.
+
+    The history gets the same events: `check_request`, then `response_asked` and `response` for each call of the
+    chat model and `validation` for each response, at last `check_result` and `finished`, or `failed`.
 
     Raises:
         DecisionError: where the decision model fails: nothing passes then.
@@ -85,9 +72,12 @@ async def run_loop(loop: Loop, tell: Callable[[LoopStep], None]) -> LoopOutcome:
 
     settings = loop.snapshot.guardrail("output")
     root = loop.snapshot.root
-    decision = await asyncio.to_thread(open_decision_model, loop.decision, root=root, secrets=loop.secrets)
-    chat = None
-    record = _Record(loop, decision.name)
+    decision = chat = None
+    if settings.asks_model:
+        decision = await asyncio.to_thread(
+            open_decision_model, loop.decision, root=root, secrets=loop.secrets
+        )
+    record = _Record(loop, decision.name if decision is not None else "", tell)
     try:
         if loop.chat is not None:
             chat = open_language_model(loop.chat, root=root, secrets=loop.secrets)
@@ -96,22 +86,25 @@ async def run_loop(loop: Loop, tell: Callable[[LoopStep], None]) -> LoopOutcome:
         async def complete(messages: Sequence[Any]) -> str:
             assert chat is not None
             reprompt = messages[-1].content if len(messages) > len(loop.messages) else ""
-            record.step(tell, LoopStep("asked", reprompt))
-            return (await chat.complete(messages)).text
+            record.asked(messages, reprompt)
+            completion = await chat.complete(messages)
+            record.answered(completion)
+            return completion.text
 
         response = loop.response
         if not response.strip():
             if chat is None or not loop.messages:
                 raise ValueError("there is no response to check, and no chat model or prompt to get one from")
             response = await complete(loop.messages)
-        outcome = await _guarded(loop, guardrail, response, complete if chat else None, Message, record, tell)
-        record.finish("passed" if outcome.passed else "rejected", outcome)
+        outcome = await _guarded(loop, guardrail, response, complete if chat else None, Message, record)
+        record.finish(outcome)
         return outcome
     except BaseException as error:
         record.fail(error)
         raise
     finally:
-        await decision.aclose()
+        if decision is not None:
+            await decision.aclose()
         if chat is not None:
             await chat.aclose()
 
@@ -123,7 +116,6 @@ async def _guarded(
     complete: Any,
     message_type: Any,
     record: _Record,
-    tell: Callable[[LoopStep], None],
 ) -> LoopOutcome:
     from workbench.engine.guardrails import OutputGuardrailError, guard_response
 
@@ -136,9 +128,7 @@ async def _guarded(
             user_message=loop.user_message,
             max_retries=loop.snapshot.guardrail("output").max_retries,
             message_type=message_type,
-            on_validation=lambda validation: record.step(
-                tell, LoopStep("validated", validation.response or "", validation)
-            ),
+            on_validation=record.validated,
         )
     except OutputGuardrailError as error:
         return LoopOutcome(False, None, error.message, error.validations)
@@ -146,51 +136,77 @@ async def _guarded(
 
 
 class _Record:
-    """The run's place in the history, where there is one."""
+    """Tells what happens as events, to the window and, where there is one, to the history."""
 
-    def __init__(self, loop: Loop, model: str) -> None:
-        self._history, self._begun, self._last = loop.history, time.perf_counter(), None
-        self._run_id = 0
-        if self._history is not None:
-            count = len(loop.snapshot.guardrail("output").checks)
-            inputs = {"stage": "output", "text": loop.response, "user_message": loop.user_message}
-            self._run_id = self._history.start_run(
-                "check", f"Guard a response, {count} checks", inputs, model=model
-            )
+    def __init__(self, loop: Loop, model: str, tell: Callable[[RunEvent], None]) -> None:
+        from workbench.engine.workflows import Recorder, check_rows
 
-    def step(self, tell: Callable[[LoopStep], None], step: LoopStep) -> None:
-        """Store a step and tell it."""
-        result = step.result
-        if result is not None:
-            self._last = result  # type: ignore[assignment]
-        if self._history is not None:
-            data: dict[str, Any] = {"text": step.text}
-            if step.validation is not None:
-                data |= {"number": step.validation.number, "reprompt": step.validation.reprompt}
-                data["results"] = [each.to_json() for each in step.validation.results]
-            self._add("validation" if step.kind == "validated" else "response_asked", data)
-        tell(step)
+        self._last: GuardrailResult | None = None
+        self._recorder = Recorder(loop.history, on_event=tell)
+        settings = loop.snapshot.guardrail("output")
+        inputs = {
+            "stage": "output",
+            "text": loop.response,
+            "user_message": loop.user_message,
+            "checks": check_rows(settings),
+            "most": max(1, settings.max_retries),
+            "reprompt": settings.reprompt,
+        }
+        count = len(settings.checks)
+        title = f"Guard a response, {count} check{'s' if count != 1 else ''}"
+        self._recorder.start("check", title, inputs, model=model)
+        self._recorder.add("check_request", inputs)
 
-    def _add(self, kind: str, data: dict[str, Any]) -> None:
-        from workbench.engine.events import RunEvent
+    def asked(self, messages: Sequence[Message], reprompt: str) -> None:
+        """Tell that the chat model is asked for a response."""
+        from workbench.engine.translation.record import message_to_json
 
-        if self._history is not None:
-            self._history.append(self._run_id, RunEvent(kind, time.perf_counter() - self._begun, data))
+        sent = [message_to_json(message) for message in messages]
+        self._recorder.add("response_asked", {"reprompt": reprompt, "messages": sent})
 
-    def finish(self, outcome: str, found: LoopOutcome) -> None:
-        """Store the last result and how the run ended."""
-        if self._history is None:
-            return
+    def answered(self, completion: Completion) -> None:
+        """Tell what the chat model answered."""
+        usage = completion.usage
+        self._recorder.add(
+            "response",
+            {
+                "text": completion.text,
+                "model": completion.model,
+                "finish_reason": completion.finish_reason,
+                "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+                "elapsed_ms": completion.elapsed_ms,
+                "recorded": completion.recorded,
+            },
+        )
+
+    def validated(self, validation: Validation) -> None:
+        """Tell what the checks said of a response."""
+        if validation.results:
+            self._last = validation.results[-1]
+        self._recorder.add(
+            "validation",
+            {
+                "number": validation.number,
+                "text": validation.response or "",
+                "reprompt": validation.reprompt,
+                "results": [each.to_record() for each in validation.results],
+            },
+        )
+
+    def finish(self, found: LoopOutcome) -> None:
+        """Tell the last result and how the run ended."""
+        outcome = "passed" if found.passed else "rejected"
         if self._last is not None:
-            self._add("check_result", self._last.to_record())
+            self._recorder.add("check_result", self._last.to_record())
+            # Nothing passes without a sound answer, but that is no rejection.
+            outcome = self._last.verdict
+        self._recorder.add(
+            "finished", {"outcome": outcome, "response": found.response, "message": found.message}
+        )
         number = len(found.validations)
-        words = f"{'passed' if found.passed else 'rejected'} after {number} validation{'s' if number != 1 else ''}"
-        self._history.finish_run(self._run_id, outcome, words)
+        words = f"{outcome} after {number} validation{'s' if number != 1 else ''}"
+        self._recorder.finish(outcome, words)
 
     def fail(self, error: BaseException) -> None:
-        """Store that the run did not come to an end."""
-        if self._history is not None:
-            stopped = isinstance(error, asyncio.CancelledError)
-            self._history.finish_run(
-                self._run_id, "cancelled" if stopped else "error", "stopped" if stopped else str(error)
-            )
+        """Tell that the run did not come to an end."""
+        self._recorder.fail(error)

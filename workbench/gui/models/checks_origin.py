@@ -1,4 +1,4 @@
-"""Tells whether a threshold still belongs to the model, the question and the day on which it was chosen."""
+"""Tells whether a threshold still belongs to the model, the wording and the day on which it was chosen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ def origin_now(version: str | None, check: CheckSettings) -> ThresholdOrigin:
     """Return the note for a threshold that is chosen today on the answers of `version`."""
     from workbench.engine.projects.edits import ThresholdOrigin
 
-    return ThresholdOrigin(plain_version(version or ""), check.question, str(date.today()))
+    return ThresholdOrigin(
+        plain_version(version or ""),
+        check.question,
+        str(date.today()),
+        check.yes_means or "",
+        check.no_means or "",
+    )
 
 
 def stale_threshold(
@@ -38,8 +44,8 @@ def stale_threshold(
     """
     if origin is None or check.threshold is None:
         return None
-    if origin.question and origin.question != check.question:
-        return "it was chosen for another question"
+    if reworded := origin.reworded(check):
+        return reworded
     now = plain_version(version or "")
     # A note may hold the model's name beside its version.
     if now and origin.model and now not in origin.model and origin.model not in now:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSpinBox, QWidget
 
-from workbench.gui.models.checks_loop import Loop, LoopOutcome, LoopStep, loop_messages, run_loop
+from workbench.engine.workflows.guard_record import GuardFold
+from workbench.gui.models.checks_loop import Loop, LoopOutcome, loop_messages, run_loop
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.guard_steps import GuardSteps
 from workbench.gui.widgets.labels import TokenLabel
 
 if TYPE_CHECKING:
-    from workbench.engine.guardrails import GuardrailResult
+    from workbench.engine.events import RunEvent
 
 KIND = "guard"
 
@@ -31,7 +32,7 @@ class GuardLoop(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._found: list[LoopStep] = []
+        self._fold = GuardFold()
         self.steps = GuardSteps()
         self.steps.setVisible(False)
         self.reprompt = QLineEdit()
@@ -62,7 +63,7 @@ class GuardLoop(QWidget):
         self.run_button.clicked.connect(self.response_wanted)
         self.reprompt.editingFinished.connect(self._reprompt_edited)
         self.most.valueChanged.connect(self._most_changed)
-        self.steps.chosen.connect(self._step_chosen)
+        self.steps.chosen.connect(self.shown)
         session.run_failed.connect(self._on_failed)
 
     # The settings
@@ -79,8 +80,8 @@ class GuardLoop(QWidget):
 
     def clear(self) -> None:
         """Take the steps away: they belong to another project."""
-        self._found = []
-        self.steps.begin(1)
+        self._fold = GuardFold()
+        self.steps.clear()
         self.steps.setVisible(False)
 
     def _reprompt_edited(self) -> None:
@@ -94,12 +95,15 @@ class GuardLoop(QWidget):
         self._set("max_retries", self._session.snapshot().output_guardrail.max_retries, value, "max_retries")
 
     def _set(self, key: str, before: object, after: object, words: str) -> None:
-        if before != after and self._session.project is not None:
+        project = self._session.project
+        if before != after and project is not None:
+            # Undo takes a key away that the file did not have: its default is not written.
+            restored = before if project.states("guardrails", "output", key) else None
             self._session.apply(
                 "guardrails",
                 words,
                 lambda project: project.set_guardrail("output", key, after),
-                lambda project: project.set_guardrail("output", key, before),
+                lambda project: project.set_guardrail("output", key, restored),
                 merge=f"guardrail/output/{key}",
             )
 
@@ -124,33 +128,34 @@ class GuardLoop(QWidget):
             session.secrets,
             session.history if session.records else None,
         )
-        self._found = []
-        self.steps.begin(snapshot.output_guardrail.max_retries)
+        self._fold = GuardFold()
+        self.steps.clear()
         self.steps.setVisible(True)
         self.run_button.setEnabled(False)
         post = session.jobs.post
         session.begin_run(KIND)
         session.jobs.run_async(
-            lambda: run_loop(loop, lambda step: post(self._step, step)), self._done, self._broke, key=KIND
+            lambda: run_loop(loop, lambda event: post(self._happened, event)),
+            self._done,
+            self._broke,
+            key=KIND,
         )
         session.status.emit(f"Guarding the response with {model_title(loop.chat)}")
 
-    def _step(self, step: LoopStep) -> None:
-        if KIND not in self._session.running():
+    def _happened(self, event: RunEvent) -> None:
+        # How a run failed is told by `_on_failed`, without the secrets that an error may name.
+        if KIND not in self._session.running() or event.kind == "failed":
             return
-        self._found.append(step)
-        self.steps.add(step, len(self._found) - 1)
-        if step.result is not None:
-            self.shown.emit(step.result)
-
-    def _step_chosen(self, number: int) -> None:
-        result: GuardrailResult | None = self._found[number].result
-        if result is not None:
-            self.shown.emit(result)
+        self._fold.apply(event)
+        record = self._fold.record()
+        self.steps.show_record(record, running=event.kind != "finished")
+        last = record.steps[-1] if record.steps else None
+        if event.kind == "validation" and last is not None and last.result is not None:
+            self.shown.emit(last.result)
 
     def _done(self, outcome: LoopOutcome) -> None:
         self.run_button.setEnabled(True)
-        self.steps.finish(outcome)
+        self.steps.show_record(self._fold.record())
         self._session.end_run(KIND, outcome)
         self._session.history_changed.emit()
 
@@ -161,4 +166,4 @@ class GuardLoop(QWidget):
     def _on_failed(self, kind: str, message: str) -> None:
         if kind == KIND:
             self.run_button.setEnabled(True)
-            self.steps.finish(None, message)
+            self.steps.show_record(self._fold.record(), failure=message)

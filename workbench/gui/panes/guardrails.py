@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -28,6 +29,7 @@ from workbench.gui.models.figures import format_duration
 from workbench.gui.models.inputs import inputs_channel
 from workbench.gui.panes.guard_loop import GuardLoop
 from workbench.gui.shell.places import Place, message_title
+from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.check_row import CheckHead, CheckRowWidget, ThresholdSpin
@@ -97,8 +99,11 @@ class GuardrailsPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (Lendable(self.controls), self.source, self.texts, self.loop, CheckHead()):
+        head = CheckHead()
+        for widget in (Lendable(self.controls), self.source, self.texts, self.loop, head):
             layout.addWidget(widget)
+        bar = self._scroll.verticalScrollBar()
+        bar.rangeChanged.connect(lambda _low, high: head.leave_room(bar.sizeHint().width() if high else 0))
         layout.addWidget(self._scroll, 1)
         layout.addWidget(self.banner)
         layout.addWidget(self._build_foot())
@@ -152,7 +157,7 @@ class GuardrailsPane(QWidget):
         self.user_message = TextInput("User message", "User message before the response (may be empty)", 3)
         self.response = TextInput("Response to check", "Response of the assistant", 3)
         for field in (self.typed, self.user_message, self.response):
-            field.setMaximumHeight(96)
+            fit(field, max_height=96)
             layout.addWidget(field)
         return box
 
@@ -305,6 +310,8 @@ class GuardrailsPane(QWidget):
             moving = self._info is not None and self._info.moving
             found = {}
             for check in model.settings.checks:
+                if check.rule is not None:
+                    continue
                 origin = project.threshold_origin(stage, check.name)
                 if origin is not None:
                     stale = stale_threshold(origin, check, version, moving=moving)
@@ -369,7 +376,8 @@ class GuardrailsPane(QWidget):
             self._selected = len(rows) - 1
         self._empty.setVisible(not rows)
         self._empty.set_text(
-            f"No {self._stage} checks yet. A check is a yes/no question about the text; yes rejects it."
+            f"No {self._stage} checks yet. A check is a yes/no question about the text, where yes rejects it,"
+            " or a pattern, a length or languages."
         )
         self._refresh_rows()
 
@@ -414,7 +422,9 @@ class GuardrailsPane(QWidget):
         except Exception as error:  # a model that the project does not have: say so and go on
             self._say_model(str(error))
             return
-        self.live_box.setEnabled(settings.provider == "embedded")
+        asks = self.model().settings.asks_model
+        self.live_box.setEnabled(settings.provider == "embedded" or not asks)
+        self.compare_link.setEnabled(asks)
         self.exchange_link.setEnabled(result is not None)
         if self._described is None or self._described[0] != settings:
             self._described = (settings, model_title(settings))
@@ -422,7 +432,11 @@ class GuardrailsPane(QWidget):
             self._learn(settings)
         took = f"{format_duration(result.elapsed_ms)}, " if result is not None else ""
         recorded = "recorded, " if result is not None and result.recorded else ""
-        self._say_model(f"{recorded}{took}{self._described[1]}")
+        if not asks and self.model().rows():
+            self._say_model(f"{took}no model is asked")
+            return
+        # What to expect of the model takes two sentences, which are told where there is room for them.
+        self._say_model(f"{recorded}{took}{model_title(settings)}", self._described[1])
 
     def _learn(self, settings: ModelSettings) -> None:
         """Ask the model which version it is, without sending anything: thresholds belong to a version."""
@@ -450,9 +464,10 @@ class GuardrailsPane(QWidget):
         self._described = (settings, words)
         self._show_model()
 
-    def _say_model(self, words: str) -> None:
+    def _say_model(self, words: str, more: str = "") -> None:
         self.model_words.set_text(words)
-        self.model_words.setToolTip(words)
+        self.model_words.setToolTip(f"{words}\n{more}" if more and more not in words else words)
+        self.model_words.setAccessibleDescription(more)
 
     # Running
 
@@ -503,7 +518,9 @@ class GuardrailsPane(QWidget):
         """Tell whether the checks run by themselves on a pause of typing."""
         if not self.live_box.isChecked() or self._session.project is None or not self.model().rows():
             return False
-        return self._session.decision_settings().provider == "embedded"
+        return (
+            not self.model().settings.asks_model or self._session.decision_settings().provider == "embedded"
+        )
 
     def _run_live(self) -> None:
         if not self.is_live() or not self.isVisible():
@@ -565,7 +582,7 @@ class GuardrailsPane(QWidget):
         if message == "stopped by you":
             self._models[stage].clear_queue()
         else:
-            self._models[stage].set_failed(message)
+            self._models[stage].set_failed(message, self._session.found)
 
     def guard(self) -> None:
         """Run the output guardrail with its reprompts on the response, as an application would."""
@@ -579,8 +596,10 @@ class GuardrailsPane(QWidget):
     # Thresholds and checks
 
     def _threshold_chosen(self, position: int, value: float | None) -> None:
-        name = self.model().row(position).check.name
-        self._session.set_threshold(self._stage, name, value)
+        check = self.model().row(position).check
+        if check.rule is not None:
+            return
+        self._session.set_threshold(self._stage, check.name, value)
         # Where nothing changed (back to the old value), the dragged mark must still go home.
         self.model().set_settings(self._session.snapshot().guardrail(self._stage))
 
@@ -625,13 +644,7 @@ class GuardrailsPane(QWidget):
         number = 2
         while f"{original.name}{number}" in taken:
             number += 1
-        copy = CheckSettings(
-            f"{original.name}{number}",
-            original.question,
-            original.threshold,
-            original.yes_means,
-            original.no_means,
-        )
+        copy = replace(original, name=f"{original.name}{number}")
         self._insert(self._selected + 1, copy, f"Duplicate {original.name}")
 
     def _insert(self, position: int, check: CheckSettings, words: str) -> None:
@@ -673,13 +686,17 @@ class GuardrailsPane(QWidget):
     def _ask(self, check: CheckSettings, taken: set[str]) -> CheckSettings | None:
         from workbench.gui.dialogs.check_editor import CheckEditor
 
-        dialog = CheckEditor(check, self._stage, self.model().settings.threshold, taken, self)
+        threshold = self.model().settings.threshold
+        dialog = CheckEditor(check, self._stage, threshold, taken, self, sample=self._text_shown())
         accepted = dialog.exec()
         result = dialog.check() if accepted else None
         dialog.deleteLater()
         return result
 
     def _show_menu(self, place: QPoint) -> None:
+        row = self.model().row(self._selected) if 0 <= self._selected < len(self._rows) else None
+        for name in ("inherit", "compare"):
+            self.actions_by_id[name].setEnabled(row is not None and row.kind == "model")
         menu = QMenu(self)
         menu.addActions([self.actions_by_id[name] for name in ("edit", "duplicate", "remove")])
         menu.addSeparator()
@@ -692,9 +709,9 @@ class GuardrailsPane(QWidget):
         from workbench.gui.dialogs.compare import CompareDialog
 
         rows = self.model().rows()
-        if not rows:
+        if not self.model().settings.asks_model:
             return
-        selected = 0 <= self._selected < len(rows)
+        selected = 0 <= self._selected < len(rows) and rows[self._selected].kind == "model"
         name = rows[self._selected].check.name if selected else None
         dialog = CompareDialog(self._session, self._stage, name, self)
         dialog.text.set_text(self._text_shown())
@@ -749,4 +766,5 @@ class GuardrailsPane(QWidget):
     def focus_first(self) -> None:
         """Put the keyboard on the first check."""
         if self._rows:
-            self._rows[0].bar.setFocus()
+            first = self._rows[0]
+            (first.bar if self.model().row(0).kind == "model" else first).setFocus()

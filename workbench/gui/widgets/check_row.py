@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QFontMetrics,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.gui.delegates.ink import color
 from workbench.gui.delegates.probability import BarState
 from workbench.gui.models.checks import CheckRow
+from workbench.gui.shell.scale import fit, px
+from workbench.gui.widgets.kind_mark import KindMark
 from workbench.gui.widgets.labels import StatusMark, Strip, TokenLabel
 from workbench.gui.widgets.probability_bar import ProbabilityBar
 
 NUMBER_WIDTH = 52
 THRESHOLD_WIDTH = 66
-OUTCOME_WIDTH = 136
+OUTCOME_WIDTH = 152
 ROW_HEIGHT = 44
+
+_HEAD = "Check and question"
+_BAR = "bar: p from 0 to 1"
+_BAR_TIP = "The bar shows p, the probability of yes, from 0 to 1; from the threshold on, yes rejects"
 
 
 class ThresholdSpin(QDoubleSpinBox):
@@ -28,7 +42,7 @@ class ThresholdSpin(QDoubleSpinBox):
         self.setDecimals(4)
         self.setKeyboardTracking(False)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFixedWidth(THRESHOLD_WIDTH)
+        fit(self, width=THRESHOLD_WIDTH)
 
     def textFromValue(self, value: float) -> str:
         text = f"{value:.4f}"
@@ -57,19 +71,44 @@ class CheckHead(Strip):
         self.row.setContentsMargins(12, 0, 10, 0)
         self.row.setSpacing(0)
         right = Qt.AlignmentFlag.AlignRight
-        self.row.addWidget(_caption("Check and question"), 1)
-        self.row.addWidget(_caption("bar: probability of yes, 0 to 1", align=right), 1)
+        self.name = _caption(_HEAD)
+        self.name.setToolTip(_BAR_TIP)
+        self.row.addWidget(self.name, 1)
+        self.bar = _caption(_BAR, align=right)
+        self.bar.setToolTip(_BAR_TIP)
+        self.row.addWidget(self.bar, 1)
         self.row.addWidget(_caption("p", NUMBER_WIDTH, right))
         self.row.addSpacing(14)
         self.row.addWidget(_caption("Threshold", THRESHOLD_WIDTH))
         self.row.addSpacing(16)
         self.row.addWidget(_caption("Outcome", OUTCOME_WIDTH))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_words()
+
+    def _fit_words(self) -> None:
+        """Say as much as there is room for, and nothing by half."""
+        metrics = QFontMetrics(self.name.shown_font())
+        fixed = px(NUMBER_WIDTH) + 14 + px(THRESHOLD_WIDTH) + 16 + px(OUTCOME_WIDTH)
+        margins = self.row.contentsMargins()
+        room = self.width() - margins.left() - margins.right() - fixed
+        # Both halves are of one width.
+        both = 2 * max(metrics.horizontalAdvance(words) + 4 for words in (_HEAD, _BAR)) <= room
+        self.bar.setVisible(both)
+        whole = both or metrics.horizontalAdvance(_HEAD) + 4 <= room
+        self.name.set_text(_HEAD if whole else "Check")
+
+    def leave_room(self, pixels: int) -> None:
+        """Keep the heads above their columns where a scroll bar takes `pixels` of the rows."""
+        self.row.setContentsMargins(12, 0, 10 + pixels, 0)
+        self._fit_words()
+
 
 def _caption(words: str, width: int = 0, align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft) -> TokenLabel:
     label = TokenLabel(words, "second", size="second", elide=not width, align=align)
     if width:
-        label.setFixedWidth(width)
+        fit(label, width=width)
     return label
 
 
@@ -86,16 +125,20 @@ class CheckRowWidget(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFixedHeight(ROW_HEIGHT)
+        fit(self, height=ROW_HEIGHT)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._shown: CheckRow | None = None
         self._selected = False
         self.name = TokenLabel(bold=True)
+        # In a narrow pane a long name gives way, not the outcome.
+        self.name.setMinimumWidth(40)
         self.question = TokenLabel("", "second", size="second", elide=True)
         self.question.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.bar = ProbabilityBar()
+        self.kind = KindMark()
+        self.kind.hide()
         self.number = TokenLabel("–", monospace=True, align=Qt.AlignmentFlag.AlignRight)
-        self.number.setFixedWidth(NUMBER_WIDTH)
+        fit(self.number, width=NUMBER_WIDTH)
         self.spin = ThresholdSpin()
         self.origin = TokenLabel("default", "second", size="second")
         self.mark = StatusMark()
@@ -123,7 +166,9 @@ class CheckRowWidget(QWidget):
         bar_row = QHBoxLayout()
         # The bar's own margin leaves room for half a handle; the ground must still line up with the name.
         bar_row.setContentsMargins(0, 0, 0, 0)
+        bar_row.setSpacing(0)
         bar_row.addWidget(self.bar)
+        bar_row.addWidget(self.kind)
         left.addLayout(bar_row)
         left.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(left, 1)
@@ -131,9 +176,13 @@ class CheckRowWidget(QWidget):
         outer.addSpacing(14)
         middle = QVBoxLayout()
         middle.setSpacing(0)
+        middle.setContentsMargins(0, 0, 0, 0)
         middle.addWidget(self.spin)
         middle.addWidget(self.origin)
-        outer.addLayout(middle)
+        thresholds = QWidget()
+        thresholds.setLayout(middle)
+        fit(thresholds, width=THRESHOLD_WIDTH)
+        outer.addWidget(thresholds)
         outer.addSpacing(16)
         outer.addWidget(self.mark)
         outer.addSpacing(8)
@@ -146,7 +195,7 @@ class CheckRowWidget(QWidget):
         holder = QWidget()
         holder.setLayout(right)
         right.setContentsMargins(0, 0, 0, 0)
-        holder.setFixedWidth(OUTCOME_WIDTH - 24)
+        fit(holder, width=OUTCOME_WIDTH - 24)
         outer.addWidget(holder)
 
     def shown(self) -> CheckRow | None:
@@ -159,8 +208,15 @@ class CheckRowWidget(QWidget):
             return
         self._shown = row
         self.name.set_text(row.check.name)
+        self.name.setToolTip(row.check.name)
         self.question.set_text(row.check.question)
         self.question.setToolTip(_question_tip(row))
+        asks = row.kind == "model"
+        self.bar.setVisible(asks)
+        self.spin.setVisible(asks)
+        self.kind.setVisible(not asks)
+        if not asks:
+            self.kind.show_kind(row.kind, "asks no model")
         self.bar.set_state(_bar_state(row))
         self.bar.setAccessibleName(f"Threshold of {row.check.name}")
         self.bar.setAccessibleDescription(row.spoken())
@@ -182,7 +238,12 @@ class CheckRowWidget(QWidget):
         self.setAccessibleName(row.spoken())
 
     def _show_origin(self, row: CheckRow) -> None:
-        """Say where the threshold comes from, and loudly when it belongs to another model or question."""
+        """Say where the threshold comes from, and loudly when it belongs to another model or wording."""
+        if row.kind != "model":
+            self.origin.set_text("none")
+            self.origin.set_look(token="second", bold=False)
+            self.origin.setToolTip("The answer of this check is yes or no, so there is no threshold.")
+            return
         stale = bool(row.origin_stale)
         self.origin.set_text("default" if not row.own else "own, stale" if stale else "own")
         self.origin.set_look(token="warning" if stale else "second", bold=stale)
@@ -255,6 +316,8 @@ def _bar_state(row: CheckRow) -> BarState:
 
 def _outcome_tip(row: CheckRow) -> str:
     parts = [row.detail or row.remark]
+    if row.kind != "model":
+        return parts[0]
     if row.lower is not None and row.upper is not None:
         parts.append(f"The probability lies between {row.lower:.3f} and {row.upper:.3f}.")
         if row.uncertain:

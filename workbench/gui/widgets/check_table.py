@@ -12,6 +12,7 @@ from workbench.gui.delegates.probability import BarState, ProbabilityDelegate
 from workbench.gui.delegates.words import StatusDelegate, TextDelegate
 from workbench.gui.models.figures import format_margin
 from workbench.gui.models.table import HeadedTableModel
+from workbench.gui.shell.scale import fit_rows, px
 
 if TYPE_CHECKING:
     from workbench.engine.guardrails import CheckResult, GuardrailResult
@@ -49,6 +50,9 @@ class CheckResultModel(HeadedTableModel):
         if role == self.StatusRole:
             return check.status
         if role == ProbabilityDelegate.StateRole:
+            # The 0 or 1 of a check that asks no model is no probability to draw.
+            if check.kind != "model":
+                return None
             return BarState(
                 check.probability,
                 check.threshold,
@@ -59,7 +63,8 @@ class CheckResultModel(HeadedTableModel):
                 mass=check.mass,
             )
         if role == Qt.ItemDataRole.DisplayRole:
-            return (check.name, "", _outcome(check))[index.column()]
+            kind = "" if check.kind == "model" else f"{check.kind}, no model"
+            return (check.name, kind, _outcome(check))[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
             return "\n".join(part for part in (check.question, check.detail) if part)
         return None
@@ -67,6 +72,8 @@ class CheckResultModel(HeadedTableModel):
 
 def _outcome(check: CheckResult) -> str:
     word = check.status.replace("_", " ")
+    if check.kind != "model":
+        return f"{word}, {check.detail}" if check.detail else word
     if check.probability is None:
         return word
     return f"{word}, {format_margin(check.probability, check.threshold)}"
@@ -84,13 +91,13 @@ class CheckResultTable(QTableView):
         self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(28)
+        fit_rows(self, 28)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(OUTCOME, QHeaderView.ResizeMode.Stretch)
-        self.setColumnWidth(NAME, 140)
-        self.setColumnWidth(BAR, 170)
+        self.setColumnWidth(NAME, px(124))
+        self.setColumnWidth(BAR, px(142))
         self.setItemDelegate(TextDelegate(self))
         self.setItemDelegateForColumn(BAR, ProbabilityDelegate(self))
         self.setItemDelegateForColumn(OUTCOME, StatusDelegate(int(CheckResultModel.StatusRole), self))
