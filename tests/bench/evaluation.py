@@ -20,6 +20,7 @@ from typing import Any
 from workbench.engine.decisions import DecisionModel, DecisionRequest, DecisionResponse, YesNoAnswer
 from workbench.engine.evaluation import CaseStream, ClusterRun, Evaluation, EvaluationRun, html_report
 from workbench.engine.guardrails import CheckSettings, GuardrailSettings
+from workbench.engine.projects import Project
 
 
 class Instant(DecisionModel):
@@ -82,6 +83,8 @@ def main(words: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, results = Path(folder) / "cases.jsonl", Path(folder) / "results.jsonl"
         write_cases(path, count, names)
+        (Path(folder) / "workbench.toml").write_text('format = 1\nname = "Many cases"\n')
+        timed("open a project that holds these cases", count, lambda: Project.load(folder))
         stream = CaseStream(path)
         timed("survey of the cases", count, stream.survey)
 

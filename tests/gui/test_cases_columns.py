@@ -11,8 +11,9 @@ from workbench.engine.evaluation import metrics
 from workbench.engine.evaluation.cases import Case
 from workbench.engine.evaluation.rows import ResultRow
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
-from workbench.gui.models.cases import CaseFilter, case_mask, cell_of
 from workbench.gui.models.cases_columns import CaseColumns
+from workbench.gui.models.cases_edit import CasesEdit
+from workbench.gui.models.cases_filter import CaseFilter, case_mask, cell_of
 from workbench.gui.models.figures_check import CheckFigures, thinned
 
 A, B = CheckSettings("a", "Is it a?"), CheckSettings("b", "Is it b?", 0.8)
@@ -154,6 +155,67 @@ def test_a_thinned_curve_keeps_both_ends_and_is_never_off_by_more_than_a_column(
     assert keep[0] == 0
     assert keep[-1] == len(x) - 1
     assert np.diff(x[keep]).max() <= 0.0101
+
+
+class Holder:
+    """Stands where a project stands: it holds cases."""
+
+    def __init__(self, cases: list[Case]) -> None:
+        self.cases = tuple(cases)
+
+    def snapshot(self) -> Holder:
+        return self
+
+    def set_cases(self, cases: list[Case]) -> None:
+        self.cases = tuple(cases)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_edit_of_cases_keeps_only_what_it_changes_and_goes_both_ways(seed: int) -> None:
+    chance = random.Random(seed)
+    before = [Case(f"c{k}", f"text {k}") for k in range(200)]
+    after = list(before)
+    kind = ("change", "add", "delete", "insert", "none")[seed % 5]
+    places = chance.sample(range(200), 3)
+    if kind == "change":
+        for place in places:
+            after[place] = replace(after[place], note="seen")
+    elif kind == "add":
+        after.append(Case("new", "new"))
+    elif kind == "insert":
+        after[places[0] : places[0]] = [before[places[0]]] * 2
+    elif kind == "delete":
+        del after[places[0]]
+    step = CasesEdit.between(before, after)
+    holder = Holder(before)
+    step.do(holder)  # type: ignore[arg-type]
+    assert holder.cases == tuple(after)
+    step.undo(holder)  # type: ignore[arg-type]
+    assert holder.cases == tuple(before)
+    assert len(step.old) + len(step.new) + len(step.gone) + len(step.come) <= 6
+
+
+def test_columns_follow_few_edits_of_the_cases_and_many() -> None:
+    cases = tuple(
+        Case(f"c{k}", f"text {k}", {"a": k % 2 == 0}, stage="output" if k % 5 == 0 else "input")
+        for k in range(50)
+    )
+    columns = CaseColumns((), (A,)).following(cases, "input")
+    assert len(columns) == 40
+    columns.take([row(case.id, "a", 0.9) for case in cases], lambda *_: None)
+    edited = list(cases)
+    edited[7] = replace(edited[7], labels={"a": True})
+    edited[10] = replace(edited[10], labels={})  # of the other stage
+    same = columns.following(tuple(edited), "input")
+    assert same is columns
+    assert same.cases == [case for case in edited if case.stage == "input"]
+    assert same.columns["a"].figures().positives == sum(
+        bool(case.labels.get("a")) for case in edited if case.stage == "input"
+    )
+    moved = [*edited[:7], replace(edited[7], stage="output"), *edited[8:]]
+    fresh = same.following(tuple(moved), "input")
+    assert len(fresh) == 39
+    assert fresh.columns["a"].figures().positives == same.columns["a"].figures().positives - 1
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.gui.benches import WAIT_MS, open_session
 from workbench.engine.evaluation.rows import ResultRow, ResultsFile, asked_hash
-from workbench.gui.models.cases import FILTERS, LABEL, NOTE, OUTCOME, TEXT
+from workbench.gui.models.cases import LABEL, NOTE, OUTCOME, TEXT
+from workbench.gui.models.cases_filter import FILTERS
 from workbench.gui.panes.thresholds import ThresholdsPane
 from workbench.gui.panes.thresholds.batch import results_path
 from workbench.gui.panes.thresholds.case_table import CaseTable

@@ -76,9 +76,11 @@ def test_a_fit_is_out_of_date_when_a_label_changes(qtbot: QtBot, session: Sessio
     pane.show()
     fit.fit()
     rest(qtbot, session)
+    pane.lab.slices.finish()
     assert "cross-validated" in pane.check_list.fit_words.text()
     pane.lab.label([0], True)
     rest(qtbot, session)
+    pane.lab.slices.finish()
     assert "stale" in pane.check_list.fit_words.text()
     fit.look()
     rest(qtbot, session)
@@ -226,3 +228,52 @@ def test_a_side_that_cannot_be_asked_does_not_hide_the_other(
     assert compare.text_table.item(0, 1).text() != "–"
     assert compare.text_table.item(0, 3).text() == "–"
     assert compare.text_table.item(0, 4).text() == "error"
+
+
+def test_fitting_and_taking_a_fit_away_are_undone_and_redone_to_the_byte(
+    qtbot: QtBot, session: Session, fit: FitDialog
+) -> None:
+    path = fit.path()
+    assert path is not None
+    fit.fit()
+    rest(qtbot, session)
+    first = path.read_bytes()
+    few = session.snapshot().cases[::2]
+    session.edit("cases", lambda project: project.set_cases(few))
+    fit.fit()
+    rest(qtbot, session)
+    second = path.read_bytes()
+    assert second != first
+    fit.unfit()
+    rest(qtbot, session)
+    stack = session.undo_stack
+    assert stack.undoText() == "Take the fit away"
+    for expected in (second, first, None):
+        stack.undo()
+        rest(qtbot, session)
+        assert (path.read_bytes() if path.exists() else None) == expected
+    for expected in (first, second, None):
+        stack.redo()
+        rest(qtbot, session)
+        assert (path.read_bytes() if path.exists() else None) == expected
+    stack.undo()
+    rest(qtbot, session)
+    fit.look()
+    rest(qtbot, session)
+    assert fit.unfit_button.isEnabled()
+
+
+def test_a_fit_of_a_project_that_was_saved_elsewhere_since_is_left_alone(
+    qtbot: QtBot, session: Session, fit: FitDialog, tmp_path: Path
+) -> None:
+    fit.fit()
+    rest(qtbot, session)
+    path = fit.path()
+    assert path is not None
+    kept = path.read_bytes()
+    session.save_as(tmp_path / "elsewhere")
+    said: list[str] = []
+    session.status.connect(said.append)
+    session.undo_stack.undo()
+    assert path.read_bytes() == kept
+    assert any("not the one in use" in words for words in said)

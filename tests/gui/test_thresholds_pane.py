@@ -19,12 +19,15 @@ from tests.gui.benches import WAIT_MS, open_session, warm_embedded_model
 from workbench.engine.decisions.embedded import EmbeddedDecisionModel
 from workbench.engine.evaluation.metrics import confusion
 from workbench.engine.evaluation.rows import ResultsFile
+from workbench.engine.evaluation.run_lock import RunLock
 from workbench.engine.projects.edits import ThresholdOrigin
-from workbench.gui.models.cases import OUTCOME, CaseFilter
+from workbench.gui.models.cases import OUTCOME
+from workbench.gui.models.cases_filter import CaseFilter
 from workbench.gui.models.figures_check import DEFINITIONS
 from workbench.gui.panes.thresholds import ThresholdsPane
 from workbench.gui.panes.thresholds.batch import results_path
 from workbench.gui.panes.thresholds.verdicts import kept_promise
+from workbench.gui.shell.last_run import finished_run
 from workbench.gui.shell.session import Session
 
 
@@ -47,20 +50,21 @@ def pane(qtbot: QtBot, session: Session) -> ThresholdsPane:
     qtbot.addWidget(pane)
     pane.resize(1400, 800)
     pane.show()
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     return pane
 
 
-def rest(qtbot: QtBot, session: Session) -> None:
-    """Wait until no job is under way."""
+def rest(qtbot: QtBot, session: Session, pane: ThresholdsPane) -> None:
+    """Wait until no job is under way and all is drawn."""
     qtbot.waitUntil(lambda: not session.jobs.busy(), timeout=WAIT_MS)
+    pane.lab.slices.finish()
 
 
 def run_all(qtbot: QtBot, session: Session, pane: ThresholdsPane) -> None:
     """Run the checks over all cases of the stage and wait for the answers to be read back."""
     with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS * 2):
         pane.strip.run_button.click()
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
 
 
 def counts(pane: ThresholdsPane) -> dict[str, int]:
@@ -103,6 +107,7 @@ def test_a_run_fills_the_table_and_the_matrix_agrees_with_the_metrics(
     stored = ResultsFile(results_path(session.snapshot().root, "input")).read()  # type: ignore[arg-type]
     for check in session.snapshot().input_guardrail.checks:
         pane.lab.choose_check(check.name)
+        pane.lab.slices.finish()
         pairs = [
             (stored[case.id, check.name].probability, case.labels[check.name])
             for case in pane.lab.columns.cases
@@ -141,8 +146,9 @@ def test_stop_keeps_what_was_answered_and_the_next_run_goes_on_from_there(
     pane.strip.run_button.click()
     qtbot.waitUntil(lambda: pane.lab.columns.answered() >= 3, timeout=WAIT_MS)
     pane.strip.stop_button.click()
+    pane.lab.slices.finish()
     assert "Stopped" in pane.strip.words.text()
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     first = list(asked)
     assert 3 <= len(first) < 30
     kept = pane.lab.columns.complete()
@@ -152,6 +158,36 @@ def test_stop_keeps_what_was_answered_and_the_next_run_goes_on_from_there(
     assert pane.lab.columns.complete() == 30
     # At most the one call that was cut off is made again.
     assert len(asked) <= 31
+
+
+def test_a_run_while_the_command_line_writes_the_same_answers_says_who_and_what_to_do(
+    qtbot: QtBot, session: Session, pane: ThresholdsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = results_path(session.snapshot().root, "input")
+    assert path is not None
+    refuse_to_ask(monkeypatch)
+    lock = RunLock(path, "`prompt-workbench evaluate`")
+    lock.acquire()
+    try:
+        with qtbot.waitSignal(session.run_failed, timeout=WAIT_MS):
+            pane.strip.run_button.click()
+        rest(qtbot, session, pane)
+    finally:
+        lock.release()
+    assert pane.strip.words.text() == "The run failed"
+    assert "`prompt-workbench evaluate` (process " in pane.strip.counts.text()
+    assert "wait until that run ends" in pane.strip.counts.text()
+
+
+def test_the_end_of_a_run_tells_how_many_cases_it_was(
+    qtbot: QtBot, session: Session, pane: ThresholdsPane
+) -> None:
+    ended: list[object] = []
+    session.run_finished.connect(lambda _kind, outcome: ended.append(outcome))
+    run_all(qtbot, session, pane)
+    [outcome] = ended
+    assert len(outcome) == 30  # type: ignore[arg-type]
+    assert "30 cases" in finished_run("evaluate", outcome, "Embedded MiniLM", 1800.0, 0.0).words()
 
 
 def test_a_rate_limit_spaces_the_calls(qtbot: QtBot, session: Session, pane: ThresholdsPane) -> None:
@@ -173,7 +209,7 @@ def test_a_last_line_that_a_crash_cut_is_asked_again(
     assert path is not None
     path.write_bytes(path.read_bytes()[:-25])
     pane.lab.reload()
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     assert pane.lab.columns.complete() == 29
     run_all(qtbot, session, pane)
     assert pane.lab.columns.complete() == 30
@@ -237,6 +273,7 @@ def test_a_threshold_dragged_with_the_mouse_moves_everything_and_writes_the_proj
     assert session.project.threshold_origin("input", pane.lab.check_name) is None  # type: ignore[union-attr]
     session.undo_stack.undo()
     assert pane.lab.threshold() == before
+    pane.lab.slices.finish()
     assert pane.pictures.spin.value() == pytest.approx(before)
 
 
@@ -261,7 +298,7 @@ def test_a_suggestion_that_is_applied_notes_model_question_and_day_and_can_be_un
     recall = pane.verdicts.suggestions[0]
     recall.spin.setValue(0.6)
     qtbot.waitUntil(lambda: "recall" in recall.figures.text(), timeout=WAIT_MS)
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     recall.button.click()
     check = session.snapshot().input_guardrail.checks[0]
     assert check.threshold == recall.threshold != before
@@ -306,7 +343,7 @@ def test_another_wording_makes_answers_and_the_chosen_threshold_stale_and_both_a
     pane.lab.apply(0.4, chosen_here=True)
     check = session.snapshot().input_guardrail.checks[0]
     session.edit("guardrails", lambda p: p.set_check("input", 0, replace(check, question="Something else?")))
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     assert sum(counts(pane).values()) == 0
     assert "out of date" in pane.strip.counts.text()
     model = pane.case_table.model
@@ -316,6 +353,7 @@ def test_another_wording_makes_answers_and_the_chosen_threshold_stale_and_both_a
     assert "stale" in pane.check_list.warning.text()
     assert "another question" in pane.check_list.warning.text()
     pane.lab.choose_check(session.snapshot().input_guardrail.checks[1].name)
+    pane.lab.slices.finish()
     assert sum(counts(pane).values()) > 0
 
 
@@ -333,7 +371,7 @@ def test_answers_and_thresholds_of_another_model_version_are_stale(
         lambda p: p.set_threshold("input", name, 0.4, origin=ThresholdOrigin("older@1", "", "2026-01-02")),
     )
     pane.lab.reload()
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     assert sum(counts(pane).values()) == 0
     assert "another version" in pane.strip.counts.text()
     assert "older@1" in pane.check_list.warning.text()
@@ -347,11 +385,13 @@ def test_the_review_band_says_what_is_left_to_a_person(
     run_all(qtbot, session, pane)
     pane.pictures.band_box.setChecked(True)
     pane.pictures.band_spin.setValue(0.1)
+    pane.lab.slices.finish()
     found = pane.lab.figures()
     now = found.coverage(0.1, pane.lab.threshold())
     assert now.review > 0
     assert f"{now.review} to a person" in pane.verdicts.band_words.text()
     pane.pictures.band_box.setChecked(False)
+    pane.lab.slices.finish()
     assert pane.verdicts.band_words.isHidden()
 
 
@@ -372,11 +412,20 @@ def test_the_cost_curve_and_its_best_stretch_follow_the_price_of_a_miss(
     qtbot: QtBot, session: Session, pane: ThresholdsPane
 ) -> None:
     run_all(qtbot, session, pane)
+    pane.pictures.tabs.setCurrentIndex(3)
     pane.pictures.miss_cost.setValue(5.0)
+    pane.lab.slices.finish()
     curve = pane.lab.figures().cost(5.0)
     assert curve is not None
     assert f"least {curve.least:g}" in pane.pictures.cost_words.text()
     assert len(pane.pictures.cost.curves()) == 2
+    row = next(row for row in pane.verdicts.suggestions if row.kind == "cost")
+    assert row.target() == 5.0
+    row.spin.setValue(3.0)
+    assert pane.pictures.miss_cost.value() == 3.0
+    cheaper = pane.lab.figures().cost(3.0)
+    assert cheaper is not None
+    assert f"least {cheaper.least:g}" in pane.pictures.cost_words.text()
 
 
 def test_the_overview_has_a_row_per_check_with_its_figures(
@@ -402,7 +451,7 @@ def test_one_class_only_draws_no_curve_and_says_why(
             slice(None), [replace(case, labels={**case.labels, name: False}) for case in cases]
         ),
     )
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     pane.pictures.tabs.setCurrentWidget(pane.pictures.roc)
     assert pane.pictures.roc.message() == "All labels are the same: there is no such curve."
     assert pane.verdicts.quality.shown()["AUC"] == "–"
@@ -413,15 +462,15 @@ def test_stored_answers_are_read_off_the_windows_thread(
 ) -> None:
     run_all(qtbot, session, pane)
     threads: list[threading.Thread] = []
-    read = ResultsFile.read
+    read = ResultsFile.rows
 
     def noted(self: ResultsFile) -> object:
         threads.append(threading.current_thread())
         return read(self)
 
-    monkeypatch.setattr(ResultsFile, "read", noted)
+    monkeypatch.setattr(ResultsFile, "rows", noted)
     pane.lab.reload()
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     assert threads
     assert threading.main_thread() not in threads
 
@@ -430,6 +479,7 @@ def test_a_project_without_cases_says_what_to_do(
     qtbot: QtBot, session: Session, pane: ThresholdsPane
 ) -> None:
     session.edit("cases", lambda project: project.set_cases([]))
+    pane.lab.slices.finish()
     assert pane.strip.words.text() == "No input cases"
     assert "import" in pane.strip.counts.text()
     assert not pane.strip.run_button.isEnabled()
@@ -444,7 +494,7 @@ def test_the_output_stage_has_its_own_cases_answers_and_user_messages(
     pane.lab.show_stage("output")
     some = [case for case in session.snapshot().cases if case.stage == "output"][:8]
     session.edit("cases", lambda project: project.set_cases(some))
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     run_all(qtbot, session, pane)
     assert pane.lab.columns.complete() == 8
     assert results_path(session.snapshot().root, "output").exists()  # type: ignore[union-attr]
@@ -490,7 +540,7 @@ def test_a_project_that_was_never_saved_keeps_its_answers_in_the_window(
     session.adopt(project)
     session.edit("guardrails", lambda p: p.add_check("input", checks[0]))
     session.edit("cases", lambda p: p.set_cases(cases))
-    rest(qtbot, session)
+    rest(qtbot, session, pane)
     run_all(qtbot, session, pane)
     assert pane.lab.columns.complete() == 4
     session.adopt(None)

@@ -43,7 +43,7 @@ def test_checks_with_enough_cases_are_fitted_and_the_others_say_why(tmp_path: Pa
     assert stored["model"].startswith("all-MiniLM-L6-v2-int8@")
     model = open_decision_model(EMBEDDED, root=tmp_path)
     response = run(model.decide(DecisionRequest("Give me back what I paid.", questions_of(SETTINGS))))
-    assert response.yes_no("refund").detail == "fitted on 2 yes and 2 no"
+    assert response.yes_no("refund").detail == "judged by a fit on 2 yes and 2 no cases"
 
 
 def test_a_fit_goes_stale_when_cases_or_wording_change(tmp_path: Path) -> None:

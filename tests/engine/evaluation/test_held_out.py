@@ -85,7 +85,7 @@ def test_a_reworded_check_is_scored_by_its_wording(fitted: Path) -> None:
     changed = GuardrailSettings(0.5, (dataclasses.replace(SETTINGS.checks[0], question="Other?"),))
     fair = open_for_evaluation(EMBEDDED, {"input": changed}, CASES, root=fitted)
     answer = run(fair.decide(DecisionRequest(TEXTS[0], questions_of(changed)))).yes_no("code")
-    assert answer.detail == "by the wording alone"
+    assert answer.detail == "judged by its wording only"
 
 
 def test_a_changed_label_is_another_version(fitted: Path) -> None:

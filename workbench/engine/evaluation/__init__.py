@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         report_check,
     )
     from workbench.engine.evaluation.rows import ResultRow, ResultsFile, asked_hash
+    from workbench.engine.evaluation.run_lock import ResultsBusy
     from workbench.engine.evaluation.runner import EvaluationRun, Progress, StaleRow
     from workbench.engine.evaluation.suggestions import OutOfBag, Suggestion, suggest
 
@@ -43,6 +44,7 @@ __all__ = [
     "OutOfBag",
     "Progress",
     "ResultRow",
+    "ResultsBusy",
     "ResultsFile",
     "StaleRow",
     "Suggestion",
@@ -71,6 +73,7 @@ _MODULES = (
     "html_report",
     "report",
     "rows",
+    "run_lock",
     "runner",
     "suggestions",
 )

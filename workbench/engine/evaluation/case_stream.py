@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,11 +78,11 @@ class CaseStream:
             survey.note([Diagnostic("warning", "double_id", message, file=str(self.path))])
         return survey
 
-    def _rows(self) -> Iterator[tuple[Case | None, list[Diagnostic]]]:
+    def _rows(self) -> Iterator[tuple[Case | None, Sequence[Diagnostic]]]:
         # Projects stand on this room, so that their reader is imported when it is needed.
-        from workbench.engine.projects.case_file import read_case_line
+        from workbench.engine.projects.case_lines import LabelSets, read_line
 
-        file = str(self.path)
+        file, shared = str(self.path), LabelSets()
         with self.path.open("rb") as lines:
             for number, data in enumerate(lines, 1):
                 if number == 1:
@@ -97,7 +97,8 @@ class CaseStream:
                         [Diagnostic("error", "encoding", message, line=number, column=column, file=file)],
                     )
                     continue
-                yield read_case_line(text, number, file)
+                found = read_line(text, number, file, shared)
+                yield found.case, found.diagnostics
 
 
 def read_table(path: Path, checks: Iterable[str]) -> tuple[list[Case], CaseSurvey]:

@@ -17,23 +17,12 @@ Rows = Mapping[str, list[tuple[str, bool]]]
 
 
 def questions_of(settings: GuardrailSettings) -> dict[str, YesNoQuestion]:
-    """Return the questions of a stage's checks by name."""
+    """Return the questions by name of a stage's checks that ask a model."""
     return {
         check.name: YesNoQuestion(check.question, check.yes_means or None, check.no_means or None)
         for check in settings.checks
+        if check.rule is None
     }
-
-
-def labelled_texts(settings: GuardrailSettings, cases: Iterable[Case], stage: Stage) -> Rows:
-    """Return the (text, label) pairs that each check of a stage has among `cases`; blank texts are left out."""
-    rows: dict[str, list[tuple[str, bool]]] = {check.name: [] for check in settings.checks}
-    for case in cases:
-        if case.stage != stage or not case.text.strip():
-            continue
-        for name, label in case.labels.items():
-            if name in rows:
-                rows[name].append((case.text, label))
-    return rows
 
 
 async def fit_on_cases(
@@ -46,7 +35,8 @@ async def fit_on_cases(
     """Fit all checks of the stages given on `cases` and store the weights in the project.
 
     Checks with the same name at both stages share one fit. Checks fitted earlier that have too few cases now
-    lose their fit. Returns the figures before and (cross-validated) after, per check.
+    lose their fit. Returns the figures before and (cross-validated) after, per check; of a check that asks no
+    model, why there are none.
 
     Raises:
         DecisionError: where the model is not the embedded one, or cannot be used.
@@ -59,10 +49,14 @@ async def fit_on_cases(
         )
     # Weights fitted earlier play no part, and may even be broken.
     model = EmbeddedDecisionModel(embedded_files(model_settings, root), name=model_settings.name)
-    questions, rows = gathered(guardrails, list(cases))
+    questions, rows = gathered(guardrails, cases)
     fitted, figures = await model.fit(questions, rows)
     fitted.save(path)
-    return figures
+    return figures + [_unfitted(check.name) for g in guardrails.values() for check in g.checks if check.rule]
+
+
+def _unfitted(check: str) -> FitFigures:
+    return FitFigures(check, 0, 0, {}, {}, skipped="asks no model: there is nothing to fit")
 
 
 def stale_checks(
@@ -82,18 +76,30 @@ def stale_checks(
     fitted = FittedChecks.load(path) if path is not None else None
     if fitted is None:
         return []
-    questions, rows = gathered(guardrails, list(cases))
+    questions, rows = gathered(guardrails, cases)
     return stale_fits(fitted, embedded_files(model_settings, root).version, questions, rows)
 
 
 def gathered(
-    guardrails: Mapping[Stage, GuardrailSettings], cases: list[Case]
+    guardrails: Mapping[Stage, GuardrailSettings], cases: Iterable[Case]
 ) -> tuple[dict[str, YesNoQuestion], Rows]:
-    """Return the questions and the labelled texts of all checks, both stages together."""
+    """Return the questions and the labelled texts of all checks that ask a model, both stages together.
+
+    `cases` are read once.
+    """
     questions: dict[str, YesNoQuestion] = {}
-    rows: dict[str, list[tuple[str, bool]]] = {}
+    of_stage: dict[Stage, Rows] = {}
     for stage, settings in guardrails.items():
         questions.update(questions_of(settings))
-        for name, pairs in labelled_texts(settings, cases, stage).items():
+        of_stage[stage] = {name: [] for name in questions_of(settings)}
+    for case in cases:
+        if case.labels and case.text.strip():
+            here = of_stage.get(case.stage, {})
+            for name, label in case.labels.items():
+                if name in here:
+                    here[name].append((case.text, label))
+    rows: dict[str, list[tuple[str, bool]]] = {}
+    for found in of_stage.values():
+        for name, pairs in found.items():
             rows.setdefault(name, []).extend(pairs)
     return questions, rows

@@ -111,4 +111,4 @@ def open_for_evaluation(
     model = open_decision_model(model_settings, root=root, secrets=secrets, transport=transport)
     if not isinstance(model, EmbeddedDecisionModel) or model.fitted is None:
         return model
-    return CrossValidatedModel(model, *gathered(guardrails, list(cases)))
+    return CrossValidatedModel(model, *gathered(guardrails, cases))

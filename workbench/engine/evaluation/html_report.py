@@ -67,8 +67,9 @@ def _overview(report: EvaluationReport) -> str:
     lines = []
     for name, c in report.checks.items():
         k = c.confusion
-        cells = [c.n, c.positives, c.refused, c.errors]
-        figures = [c.threshold, k.precision, k.recall, k.fpr, k.f1, c.auc, c.ece, c.brier]
+        threshold = _number(c.threshold) if c.kind == "model" else c.kind
+        cells = [c.n, c.positives, c.refused, c.errors, threshold]
+        figures = [k.precision, k.recall, k.fpr, k.f1, c.auc, c.ece, c.brier]
         row = "".join(f"<td>{cell}</td>" for cell in cells) + "".join(
             f"<td>{_number(v)}</td>" for v in figures
         )
@@ -77,7 +78,21 @@ def _overview(report: EvaluationReport) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
+def _rule_section(check: CheckReport) -> str:
+    """Return the section of a check that asks no model: what it caught, without pictures of probabilities."""
+    k = check.confusion
+    notes = "".join(f'<p class="note">{escape(warning)}</p>' for warning in check.warnings)
+    return (
+        f"<section><h2>{escape(check.check)}</h2>{notes}"
+        f"<p>{k.tp} caught, {k.fn} missed, {k.fp} false alarms, {k.tn} let through rightly.</p>"
+        f"<p>A check of the kind {escape(check.kind)}: it asks no model, and its answer is 0 or 1, so that there"
+        " is no threshold to suggest.</p></section>"
+    )
+
+
 def _section(check: CheckReport, rows: CheckRows) -> str:
+    if check.kind != "model":
+        return _rule_section(check)
     import numpy as np
 
     p, y = np.asarray(rows.p), np.asarray(rows.y, dtype=np.bool_)
@@ -85,10 +100,11 @@ def _section(check: CheckReport, rows: CheckRows) -> str:
     notes = "".join(f'<p class="note">{escape(warning)}</p>' for warning in check.warnings)
     suggestions = "".join(_suggestion(s.to_json()) for s in check.suggestions)
     pictures = _figures(p, y, check.threshold) if len(p) else ""
+    review = f"<p>{escape(check.review.words().capitalize())}.</p>" if check.review is not None else ""
     return (
         f"<section><h2>{escape(check.check)}</h2>{notes}"
         f"<p>At {check.threshold:g}: {k.tp} caught, {k.fn} missed, {k.fp} false alarms, {k.tn} let through rightly."
-        f"</p>{pictures}<h3>Suggestions</h3><ul>{suggestions}</ul></section>"
+        f"</p>{review}{pictures}<h3>Suggestions</h3><ul>{suggestions}</ul></section>"
     )
 
 

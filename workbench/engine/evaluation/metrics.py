@@ -127,6 +127,40 @@ class ThresholdCurve:
     fpr: FloatArray
     f1: FloatArray
 
+    @property
+    def roc(self) -> tuple[FloatArray, FloatArray] | None:
+        """(False-positive rates, recalls) from (0, 0) to (1, 1); `None` with one class only."""
+        import numpy as np
+
+        if not self.positives or not self.negatives:
+            return None
+        return np.r_[0.0, self.fpr[::-1]], np.r_[0.0, self.recall[::-1]]
+
+    @property
+    def auc(self) -> float | None:
+        """The area under the ROC curve, ties counting half; `None` with one class only."""
+        import numpy as np
+
+        if (points := self.roc) is None:
+            return None
+        x, height = points
+        return float(np.sum(np.diff(x) * (height[1:] + height[:-1]) / 2))
+
+    @property
+    def precision_recall(self) -> tuple[FloatArray, FloatArray] | None:
+        """(Recalls, precisions) by falling threshold; `None` without positives."""
+        return (self.recall[::-1], self.precision[::-1]) if self.positives else None
+
+    @property
+    def average_precision(self) -> float | None:
+        """The area under the precision-recall steps (no interpolation); `None` without positives."""
+        import numpy as np
+
+        if (points := self.precision_recall) is None:
+            return None
+        recall, precision = points
+        return float(np.sum(np.diff(np.r_[0.0, recall]) * precision))
+
 
 def threshold_curve(p: Numbers, y: Numbers) -> ThresholdCurve:
     """Return the step curves of precision, recall, false-positive rate and F1 against the threshold."""
@@ -164,42 +198,22 @@ def threshold_curve(p: Numbers, y: Numbers) -> ThresholdCurve:
 
 def roc_points(p: Numbers, y: Numbers) -> tuple[FloatArray, FloatArray] | None:
     """Return (false-positive rates, recalls) from (0, 0) to (1, 1); `None` with one class only."""
-    import numpy as np
-
-    curve = threshold_curve(p, y)
-    if not curve.positives or not curve.negatives:
-        return None
-    return np.r_[0.0, curve.fpr[::-1]], np.r_[0.0, curve.recall[::-1]]
+    return threshold_curve(p, y).roc
 
 
 def auc(p: Numbers, y: Numbers) -> float | None:
     """Return the area under the ROC curve, ties counting half; `None` with one class only."""
-    import numpy as np
-
-    points = roc_points(p, y)
-    if points is None:
-        return None
-    x, height = points
-    return float(np.sum(np.diff(x) * (height[1:] + height[:-1]) / 2))
+    return threshold_curve(p, y).auc
 
 
 def pr_points(p: Numbers, y: Numbers) -> tuple[FloatArray, FloatArray] | None:
     """Return (recalls, precisions) by falling threshold; `None` without positives."""
-    curve = threshold_curve(p, y)
-    if not curve.positives:
-        return None
-    return curve.recall[::-1], curve.precision[::-1]
+    return threshold_curve(p, y).precision_recall
 
 
 def average_precision(p: Numbers, y: Numbers) -> float | None:
     """Return the area under the precision-recall steps (no interpolation); `None` without positives."""
-    import numpy as np
-
-    points = pr_points(p, y)
-    if points is None:
-        return None
-    recall, precision = points
-    return float(np.sum(np.diff(np.r_[0.0, recall]) * precision))
+    return threshold_curve(p, y).average_precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,19 +246,19 @@ def reliability(p: Numbers, y: Numbers, bins: int = 10, *, equal_mass: bool = Fa
     if equal_mass and len(probabilities):
         inner = np.quantile(probabilities, edges[1:-1], method="inverted_cdf")
         edges = np.unique(np.r_[0.0, inner, 1.0])
-    number = np.clip(np.searchsorted(edges, probabilities, side="left") - 1, 0, len(edges) - 2)
-    result = []
-    for i in range(len(edges) - 1):
-        inside = number == i
-        count = int(inside.sum())
-        low, high = float(edges[i]), float(edges[i + 1])
-        if not count:
-            result.append(ReliabilityBin(low, high, 0, None, None, None))
-            continue
-        yes = int(labels[inside].sum())
-        mean = float(probabilities[inside].mean())
-        result.append(ReliabilityBin(low, high, count, mean, yes / count, wilson(yes, count)))
-    return result
+    found = len(edges) - 1
+    number = np.clip(np.searchsorted(edges, probabilities, side="left") - 1, 0, found - 1)
+    counts = np.bincount(number, minlength=found).tolist()
+    sums = np.bincount(number, weights=probabilities, minlength=found).tolist()
+    hits = np.bincount(number[labels], minlength=found).tolist()
+    return [
+        ReliabilityBin(low, high, count, total / count, yes / count, wilson(yes, count))
+        if count
+        else ReliabilityBin(low, high, 0, None, None, None)
+        for low, high, count, total, yes in zip(
+            edges[:-1].tolist(), edges[1:].tolist(), counts, sums, hits, strict=True
+        )
+    ]
 
 
 def _gaps(bins: Sequence[ReliabilityBin]) -> list[tuple[int, float]]:
@@ -257,14 +271,24 @@ def _gaps(bins: Sequence[ReliabilityBin]) -> list[tuple[int, float]]:
 
 def ece(p: Numbers, y: Numbers, bins: int = 10) -> float | None:
     """Return the expected calibration error over equal-width bins; `None` without cases."""
-    gaps = _gaps(reliability(p, y, bins))
+    return ece_of(reliability(p, y, bins))
+
+
+def ece_of(bins: Sequence[ReliabilityBin]) -> float | None:
+    """Return the calibration error expected over `bins`; `None` where all of them are empty."""
+    gaps = _gaps(bins)
     total = sum(count for count, _ in gaps)
     return sum(count * gap for count, gap in gaps) / total if total else None
 
 
 def mce(p: Numbers, y: Numbers, bins: int = 10) -> float | None:
     """Return the maximum calibration error: the gap of the worst bin; `None` without cases."""
-    return max((gap for _, gap in _gaps(reliability(p, y, bins))), default=None)
+    return mce_of(reliability(p, y, bins))
+
+
+def mce_of(bins: Sequence[ReliabilityBin]) -> float | None:
+    """Return the gap of the worst of `bins`; `None` where all of them are empty."""
+    return max((gap for _, gap in _gaps(bins)), default=None)
 
 
 def brier(p: Numbers, y: Numbers) -> float | None:
@@ -359,11 +383,15 @@ def cost_curve(p: Numbers, y: Numbers, cost_fp: float = 1.0, cost_fn: float = 1.
     Raises:
         ValueError: where a cost is negative or both are 0.
     """
+    return cost_of(threshold_curve(p, y), cost_fp, cost_fn)
+
+
+def cost_of(curve: ThresholdCurve, cost_fp: float = 1.0, cost_fn: float = 1.0) -> CostCurve | None:
+    """Return the cost at every threshold of `curve`; see `cost_curve`."""
     import numpy as np
 
     if cost_fp < 0 or cost_fn < 0 or cost_fp + cost_fn <= 0 or not math.isfinite(cost_fp + cost_fn):
         raise ValueError("costs must be numbers from 0 on, and not both 0")
-    curve = threshold_curve(p, y)
     if not len(curve.thresholds):
         return None
     top = math.nextafter(float(curve.thresholds[-1]), math.inf)
@@ -414,6 +442,30 @@ class Coverage:
     review: int
     missed: int
     false_alarms: int
+
+    def words(self) -> str:
+        """Return what the band does, in one sentence without a full stop."""
+        band = f"review band {self.allow_below:g} to {self.block_from:g}"
+        if self.coverage is None:
+            return f"{band}: no labelled answers yet"
+        right = "none is decided" if self.accuracy is None else f"{self.accuracy:.1%} of those right"
+        alarms = "false alarm" if self.false_alarms == 1 else "false alarms"
+        return (
+            f"{band}: {self.review} to a person, {self.coverage:.1%} decided alone, {right};"
+            f" {self.missed} missed, {self.false_alarms} {alarms}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as JSON-like values; `from` and `to` are the ends of the band."""
+        return {
+            "from": self.allow_below,
+            "to": self.block_from,
+            "coverage": self.coverage,
+            "accuracy": self.accuracy,
+            "review": self.review,
+            "missed": self.missed,
+            "false_alarms": self.false_alarms,
+        }
 
 
 def coverage(p: Numbers, y: Numbers, allow_below: float, block_from: float) -> Coverage:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +11,10 @@ from typing import Any
 from workbench.engine.evaluation import metrics
 from workbench.engine.evaluation.intervals import FEW
 from workbench.engine.evaluation.rows import ResultRow
-from workbench.engine.evaluation.suggestions import ROUNDS, Suggestion, suggest
+from workbench.engine.evaluation.suggestions import ROUNDS, TARGETS, Kind, Suggestion, few_words, suggest
 from workbench.engine.guardrails.settings import GuardrailSettings, Stage
 
 FORMAT = 1
-RECALL_TARGET = 0.95
-FPR_TARGET = 0.05
-CONFORMAL_ALPHA = 0.05
 
 
 class CheckRows:
@@ -67,7 +63,9 @@ class CheckReport:
     `n` counts the labelled cases, `positives` those labelled yes, `scored` those that have a probability;
     all rates are over the scored ones. `errors` counts failed and broken answers, absent ones included.
     `models` maps the versions that answered to their number of rows; `stale` counts the rows of versions other
-    than the one that answers now.
+    than the one that answers now. `kind` is `model`, or that of a check that asks none: its 0 or 1 is no estimate,
+    so that such a report has no Brier score, no log loss, no calibration errors and no suggestions. `review` is what
+    the project's review band leaves to a person, `None` where it has none.
     """
 
     check: str
@@ -90,6 +88,8 @@ class CheckReport:
     models: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     stale: int = 0
+    kind: str = "model"
+    review: metrics.Coverage | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the shape that `prompt-workbench evaluate --json` prints for a check."""
@@ -121,6 +121,8 @@ class CheckReport:
             "models": dict(self.models),
             "stale": self.stale,
             "warnings": list(self.warnings),
+            "kind": self.kind,
+            "review": self.review.to_json() if self.review is not None else None,
         }
 
 
@@ -145,7 +147,10 @@ class EvaluationReport:
     def gate_failures(
         self, *, min_recall: float | None = None, max_fpr: float | None = None, max_ece: float | None = None
     ) -> list[str]:
-        """Return one sentence per figure that misses a gate. A figure that is not defined misses it."""
+        """Return one sentence per figure that misses a gate. A figure that is not defined misses it.
+
+        The calibration of a check that asks no model is not asked for.
+        """
         failures = []
         for name, report in self.checks.items():
             c = report.confusion
@@ -153,7 +158,9 @@ class EvaluationReport:
                 failures.append(f"{name}: recall {_shown(c.recall)} is below {min_recall:g}")
             if max_fpr is not None and not (c.fpr is not None and c.fpr <= max_fpr):
                 failures.append(f"{name}: false-positive rate {_shown(c.fpr)} is above {max_fpr:g}")
-            if max_ece is not None and not (report.ece is not None and report.ece <= max_ece):
+            if max_ece is None or report.kind != "model":
+                continue
+            if not (report.ece is not None and report.ece <= max_ece):
                 failures.append(f"{name}: calibration error {_shown(report.ece)} is above {max_ece:g}")
         return failures
 
@@ -165,15 +172,19 @@ def _shown(value: float | None) -> str:
 class Evaluation:
     """Gathers rows while they come and makes the report at any time.
 
-    Holds nine bytes per labelled row and no case. The rows of one case must come together, as a run gives
+    `reviews` says from which probability on, up to the threshold, a person decides, by check. Holds nine bytes per labelled row and no case. The rows of one case must come together, as a run gives
     them: whether any check flags a good case is told when the next case begins.
     """
 
-    def __init__(self, settings: GuardrailSettings) -> None:
+    def __init__(
+        self, settings: GuardrailSettings, reviews: Mapping[str, float | None] | None = None
+    ) -> None:
         self.settings = settings
+        self._reviews = dict(reviews or {})
         self.rows: dict[str, CheckRows] = {check.name: CheckRows() for check in settings.checks}
         self.cases = 0
         self._thresholds = {check.name: settings.threshold_of(check) for check in settings.checks}
+        self._kinds = {check.name: check.kind for check in settings.checks}
         self._good = self._good_flagged = 0
         self._case: str | None = None
         self._labels: set[bool] = set()
@@ -199,11 +210,27 @@ class Evaluation:
         good = self._labels == {False}
         return self._good + good, self._good_flagged + (good and self._flagged)
 
-    def report(self, *, suggestions: bool = True, version_now: str | None = None) -> EvaluationReport:
-        """Return the figures at the present thresholds; rows of versions other than `version_now` are stale."""
+    def report(
+        self,
+        *,
+        suggestions: bool = True,
+        version_now: str | None = None,
+        targets: Mapping[Kind, float] | None = None,
+    ) -> EvaluationReport:
+        """Return the figures at the present thresholds; rows of versions other than `version_now` are stale.
+
+        `targets` are what suggestions aim at, where that is not the usual (`TARGETS`).
+        """
         checks = {
             name: report_check(
-                name, rows, self._thresholds[name], suggestions=suggestions, version_now=version_now
+                name,
+                rows,
+                self._thresholds[name],
+                suggestions=suggestions,
+                version_now=version_now,
+                kind=self._kinds[name],
+                targets=targets,
+                review_from=self._reviews.get(name),
             )
             for name, rows in self.rows.items()
         }
@@ -245,8 +272,14 @@ def report_check(
     *,
     suggestions: bool = True,
     version_now: str | None = None,
+    kind: str = "model",
+    targets: Mapping[Kind, float] | None = None,
+    review_from: float | None = None,
 ) -> CheckReport:
-    """Return the figures of one check at `threshold`; rows of versions other than `version_now` are stale."""
+    """Return the figures of one check at `threshold`; rows of versions other than `version_now` are stale.
+
+    With `review_from` they tell what a person is left with between it and the threshold.
+    """
     import numpy as np
 
     stale = 0
@@ -258,6 +291,7 @@ def report_check(
     # Rows come in the order in which calls end; sums and draws must not depend on it.
     order = np.lexsort((y, p))
     p, y = p[order], y[order]
+    estimated = kind == "model"
     return CheckReport(
         name,
         rows.labelled,
@@ -271,45 +305,51 @@ def report_check(
         metrics.confusion(p, y, threshold),
         metrics.auc(p, y),
         metrics.average_precision(p, y),
-        metrics.brier(p, y),
-        metrics.log_loss(p, y),
-        metrics.ece(p, y),
-        metrics.mce(p, y),
-        _suggestions(p, y, threshold) if suggestions else (),
+        metrics.brier(p, y) if estimated else None,
+        metrics.log_loss(p, y) if estimated else None,
+        metrics.ece(p, y) if estimated else None,
+        metrics.mce(p, y) if estimated else None,
+        _suggestions(p, y, targets) if suggestions and estimated else (),
         dict(rows.models),
-        tuple(_warnings(rows, p, y)),
+        tuple(_warnings(rows, p, y, kind)),
         stale,
+        kind,
+        None if review_from is None else metrics.coverage(p, y, min(review_from, threshold), threshold),
     )
 
 
-def _suggestions(p: Any, y: Any, threshold: float) -> tuple[Suggestion, ...]:
-    # What a threshold of t means as a cost ratio, when probabilities are calibrated: (1 - t) / t.
-    ratio = (1 - threshold) / threshold if 0 < threshold < 1 else 1.0
-    ratio = ratio if math.isfinite(ratio) else 1.0
+def _suggestions(p: Any, y: Any, targets: Mapping[Kind, float] | None) -> tuple[Suggestion, ...]:
     # Bootstrapping a million cases two hundred times tells nothing more than twenty times.
     rounds = ROUNDS if len(p) <= 20_000 else 20
-    return (
-        suggest(p, y, "recall", RECALL_TARGET, rounds=rounds),
-        suggest(p, y, "fpr", FPR_TARGET, rounds=rounds),
-        suggest(p, y, "cost", ratio, rounds=rounds),
-        suggest(p, y, "conformal_recall", CONFORMAL_ALPHA, rounds=rounds),
-        suggest(p, y, "conformal_fpr", CONFORMAL_ALPHA, rounds=rounds),
+    return tuple(
+        suggest(p, y, kind, target, rounds=rounds) for kind, target in {**TARGETS, **(targets or {})}.items()
     )
 
 
-def _warnings(rows: CheckRows, p: Any, y: Any) -> Sequence[str]:
+def _warnings(rows: CheckRows, p: Any, y: Any, kind: str) -> Sequence[str]:
     warnings = []
     positives = int(y.sum())
     if not len(y):
-        warnings.append("no labelled case has a probability")
+        what = "a probability" if kind == "model" else "an answer"
+        warnings.append(f"no labelled case has {what}")
     elif positives in (0, len(y)):
         side = "no" if positives == 0 else "yes"
         warnings.append(f"all labelled cases are {side}: AUC and average precision are not defined")
-    elif positives < FEW:
-        warnings.append(f"only {positives} cases are labelled yes: the figures are rough")
+    else:
+        sides = {"yes": positives, "no": len(y) - positives}
+        few = {side: count for side, count in sides.items() if count < FEW}
+        if len(few) == 2:
+            warnings.append(
+                f"only {few['yes']} cases are labelled yes and {few['no']} no: the figures are rough"
+            )
+        else:
+            warnings += [few_words(count, side) for side, count in few.items()]
+        if len(y) > 1 and float(p.min()) == float(p.max()) and kind == "model":
+            warnings.append(f"all probabilities are {float(p[0]):g}: no threshold tells the cases apart")
     if len(rows.models) > 1:
         warnings.append("the rows come from several model versions: " + ", ".join(sorted(rows.models)))
     unanswered = rows.refused + rows.no_answers + rows.errors
     if unanswered:
-        warnings.append(f"{unanswered} rows have no probability and are not in the rates")
+        what = "probability" if kind == "model" else "answer"
+        warnings.append(f"{unanswered} rows have no {what} and are not in the rates")
     return warnings

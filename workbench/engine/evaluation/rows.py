@@ -111,6 +111,9 @@ class ResultRow:
 def asked_hash(case: Case, check: CheckSettings) -> str:
     """Return the hash of all that the answer depends on besides the model."""
     parts = [case.stage, case.text, case.user_message, check.question, check.yes_means, check.no_means]
+    if check.rule is not None:
+        # A question that happens to read like a rule's description is still another check.
+        parts = [case.text, check.kind, check.question]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
@@ -152,11 +155,12 @@ class ResultsFile:
     def read(self) -> dict[tuple[str, str], ResultRow]:
         """Return the rows by (case, check); broken lines are named in `problems` and passed over."""
         rows: dict[tuple[str, str], ResultRow] = {}
-        for row in self._lines():
+        for row in self.rows():
             rows[row.case, row.check] = row
         return rows
 
-    def _lines(self) -> Iterator[ResultRow]:
+    def rows(self) -> Iterator[ResultRow]:
+        """Give all rows one by one, the oldest first; a later one of the same case and check supersedes it."""
         self.problems.clear()
         try:
             file = self.path.open("rb")
@@ -243,6 +247,8 @@ def stale_reason(
         return REWORDED
     if not row.settled:
         return FAILED
+    if check.rule is not None:
+        return None
     if source and row.source and row.source != source:
         return OTHER_MODEL
     # A blank text has no version: no model was asked.

@@ -23,10 +23,12 @@ from workbench.engine.evaluation.rows import (
     row_of,
     stale_reason,
 )
+from workbench.engine.evaluation.run_lock import RunLock
 from workbench.engine.evaluation.stored_rows import StoredRows
-from workbench.engine.guardrails.guardrail import guardrail_from_settings
+from workbench.engine.guardrails.guardrail import guardrail_from_settings, rule_result
 from workbench.engine.guardrails.results import Status
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings, Stage
+from workbench.engine.guardrails.texts import is_blank
 
 GIVE_UP_AFTER = 5
 """Failed calls in a row after which a run stops: then it is the model that fails, not a case."""
@@ -38,6 +40,7 @@ MOST_STALE = 1000
 """Stale rows that a run names one by one; it counts all of them."""
 BLANK = "the text is blank: it passes without a question to the model"
 _KEPT_AT_ONCE = 200
+_TURN_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class StaleRow:
 
 @dataclass(slots=True)
 class Batch:
-    """Cases that miss the same checks, with the rows that they have already.
+    """Cases for which the model must be asked the same checks, with the rows that they have already.
 
     `complete` holds the rows of `settled` cases that miss nothing; `last` is true where no case follows.
     """
@@ -90,8 +93,10 @@ class EvaluationRun:
     that a run that was stopped or killed goes on where it ended. No row is held; of a results file about 30
     bytes a case are (see `StoredRows`).
 
-    `rate` limits the calls per second, `concurrency` the calls at the same time. `model_version` is the
-    version that answers, where the caller knows better than the model. `stop()` lets the calls under way end
+    Checks that ask no model are answered here, whoever the others are asked of; `model` may be `None` where
+    there are no others. `rate` limits the calls per second, `concurrency` the calls at the same time. `model_version` is the
+    version that answers, where the caller knows better than the model. `who` is told to others who want to
+    write into the results file meanwhile. `stop()` lets the calls under way end
     and then ends the run.
     """
 
@@ -109,6 +114,7 @@ class EvaluationRun:
         rate: float | None = None,
         total: int | None = None,
         model_version: str | None = None,
+        who: str = "another run",
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         if concurrency < 1:
@@ -124,6 +130,7 @@ class EvaluationRun:
         self.stale_counts: Counter[str] = Counter()
         self._cases = cases
         self._results = ResultsFile(results) if results is not None else None
+        self._lock = RunLock(results, who) if results is not None else None
         self._stored: StoredRows | None = None
         self._concurrency = concurrency
         self._rate = rate
@@ -164,16 +171,19 @@ class EvaluationRun:
             DecisionError: where the model cannot be used at all, or fails for every case in a row. What was
                 found until then is in the results file.
             ValueError: where the settings do not make a guardrail.
+            ResultsBusy: where another run is writing into the results file.
             OSError: where the results file cannot be read or written.
         """
         guardrail_from_settings(self.settings, self.model, self.stage)
         self._started = time.perf_counter()
-        await self._prepare()
+        if self._lock is not None:
+            self._lock.acquire()
         pending: set[asyncio.Task[list[ResultRow]]] = set()
         sizes: dict[asyncio.Task[list[ResultRow]], int] = {}
         source = (case for case in self._cases if case.stage == self.stage)
         last = False
         try:
+            await self._prepare()
             async with self._opened():
                 while True:
                     while not (last or self._stopped) and len(pending) < self._concurrent_batches():
@@ -208,6 +218,8 @@ class EvaluationRun:
             self._close_results()
             if self._stored is not None:
                 self._stored.close()
+            if self._lock is not None:
+                self._lock.release()
 
     async def collect(self) -> list[ResultRow]:
         """Return all rows at once."""
@@ -240,7 +252,11 @@ class EvaluationRun:
     def _next_batch(self, source: Iterator[Case]) -> Batch:
         """Return the next cases to ask for, and what was found on the way to them."""
         batch = Batch()
+        # Rules are worked out on the way; others on this loop must get their turn between them.
+        ends = time.perf_counter() + _TURN_SECONDS
         while len(batch.cases) < self.batch_size and batch.settled < _KEPT_AT_ONCE:
+            if batch.settled and time.perf_counter() > ends:
+                break
             if self._held is not None:
                 (case, kept, missing), self._held = self._held, None
             else:
@@ -262,19 +278,28 @@ class EvaluationRun:
         return batch
 
     def _split(self, case: Case) -> tuple[list[ResultRow], tuple[CheckSettings, ...]]:
-        """Return the rows that a results file holds for `case`, and the checks that must be asked."""
-        if not self._stored:
-            return [], self.settings.checks
-        found = self._stored.of_case(case.id)
+        """Return the rows of `case` that are stored or need no model, and the checks that must be asked."""
+        found = self._stored.of_case(case.id) if self._stored else []
         kept: list[ResultRow] = []
         missing: list[CheckSettings] = []
         for check in self.settings.checks:
-            row = self._stored_row(case, check, found)
+            row = self._stored_row(case, check, found) if found else None
+            if row is None and check.rule is not None:
+                row = self._rule_row(case, check)
+                self._store([row])
             if row is None:
                 missing.append(check)
             else:
                 kept.append(row)
         return kept, tuple(missing)
+
+    def _rule_row(self, case: Case, check: CheckSettings) -> ResultRow:
+        """Return what a check that asks no model says of `case`; as in a guardrail, a blank text passes unseen."""
+        if is_blank(case.text):
+            return replace(self._row_without_number(case, check, "no_answer", BLANK), source="")
+        started = time.perf_counter()
+        result = rule_result(check, case.text)
+        return row_of(case, check, result, None, (time.perf_counter() - started) * 1000)
 
     def _stored_row(self, case: Case, check: CheckSettings, found: Sequence[Any]) -> ResultRow | None:
         """Return the row that answers `check`, under the present label; the others of the check are dropped."""

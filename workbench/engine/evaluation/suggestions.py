@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -15,6 +15,16 @@ Kind = Literal["recall", "fpr", "cost", "conformal_recall", "conformal_fpr"]
 
 ROUNDS = 200
 """Bootstrap rounds behind the figures of a suggestion."""
+TARGETS: Mapping[Kind, float] = {
+    "recall": 0.95,
+    "fpr": 0.05,
+    "cost": 2.0,
+    "conformal_recall": 0.05,
+    "conformal_fpr": 0.05,
+}
+"""What each rule aims at unless somebody says otherwise, in the window, on the command line and in reports.
+
+Rates for four of them; `cost` is what a miss costs in false alarms."""
 SEED = 20_240_607
 """Fixed, so that the same cases give the same figures."""
 
@@ -193,11 +203,17 @@ def suggest(
         curve = cost_curve(probabilities, labels, 1.0, target)
         stretch = curve.best if curve is not None else None
     side, name = (negatives, "no") if kind in ("fpr", "conformal_fpr") else (positives, "yes")
-    few = f"only {side} cases labelled {name}: the figures are rough" if side < FEW else None
+    few = few_words(side, name) if side < FEW else None
     figures = out_of_bag(probabilities, labels, rule, rounds)
     return Suggestion(
         kind, target, threshold, _REASONS[kind].format(target=target), None, stretch, figures, few
     )
+
+
+def few_words(count: int, label: str) -> str:
+    """Return the warning that a side has few cases."""
+    cases = "case is" if count == 1 else "cases are"
+    return f"only {count} {cases} labelled {label}: the figures are rough"
 
 
 _REASONS: dict[Kind, str] = {

@@ -29,6 +29,7 @@ from workbench.gui.delegates.words import TextDelegate
 from workbench.gui.jobs import Jobs
 from workbench.gui.models.cases import LABEL_WORDS
 from workbench.gui.models.figures import counted, grouped
+from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.theme import set_role
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, TokenLabel
 
@@ -80,7 +81,7 @@ class CsvImportDialog(QDialog):
         self._found = Found((), ())
         self._read_yet = False
         self.setWindowTitle(f"Import cases from {path.name}")
-        self.resize(900, 620)
+        resize_window(self, 900, 620)
         self.stage = SegmentedControl({"input": "Input", "output": "Output"})
         self.boxes: dict[str, QComboBox] = {}
         self.label_boxes: dict[str, QComboBox] = {}

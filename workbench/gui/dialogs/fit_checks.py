@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
 
 from workbench.gui.delegates.words import MonoDelegate, TextDelegate
 from workbench.gui.models.figures import counted, joined
+from workbench.gui.models.fit_step import FitStep, fit_path
+from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_role
 from workbench.gui.widgets.labels import StatusMark, TokenLabel
@@ -41,7 +43,7 @@ class FitDialog(QDialog):
         super().__init__(parent)
         self._session = session
         self.setWindowTitle("Fit on my cases")
-        self.resize(860, 440)
+        resize_window(self, 860, 440)
         self.mark = StatusMark("idle", 16)
         self.words = TokenLabel("", bold=True)
         self.detail = TokenLabel("", "second", wrap=True)
@@ -93,9 +95,7 @@ class FitDialog(QDialog):
 
     def path(self) -> Path | None:
         """Return where the weights are kept, `None` for a project that was never saved."""
-        from workbench.engine.decisions import fitted_path
-
-        return fitted_path(self._session.decision_settings(), self._session.snapshot().root)
+        return fit_path(self._session)
 
     def look(self) -> None:
         """Say how things stand: fitted or not, stale or not."""
@@ -107,6 +107,7 @@ class FitDialog(QDialog):
             self._say("error", reason, "")
             return
         snapshot = session.snapshot()
+        cases = session.project.every_case() if session.project is not None else ()
 
         def work() -> tuple[FittedChecks | None, list[StaleFit]]:
             from workbench.engine.decisions.fitted import FittedChecks
@@ -117,7 +118,7 @@ class FitDialog(QDialog):
             root = snapshot.root
             if fitted is None or root is None:
                 return None, []
-            return fitted, stale_checks(settings, guardrails, snapshot.cases, root=root)  # type: ignore[arg-type]
+            return fitted, stale_checks(settings, guardrails, cases, root=root)  # type: ignore[arg-type]
 
         session.jobs.run_pool(work, on_done=self._looked, on_error=self._look_failed, key="fit-look")
 
@@ -147,23 +148,30 @@ class FitDialog(QDialog):
     def fit(self) -> None:
         """Fit all checks on the labelled cases and write the weights."""
         session = self._session
-        snapshot, settings, root = session.snapshot(), session.decision_settings(), session.snapshot().root
-        if root is None:
+        snapshot, settings, path = session.snapshot(), session.decision_settings(), self.path()
+        root, project = snapshot.root, session.project
+        if root is None or path is None or project is None:
             return
+        cases = project.every_case()
 
-        async def run() -> list[FitFigures]:
+        async def run() -> tuple[list[FitFigures], bytes | None, bytes | None]:
+            from workbench.engine.decisions.fitted import read_fit
             from workbench.engine.evaluation import fit_on_cases
 
             guardrails = {stage: snapshot.guardrail(stage) for stage in _STAGES}  # type: ignore[arg-type]
-            return await fit_on_cases(settings, guardrails, snapshot.cases, root=root)  # type: ignore[arg-type]
+            before = read_fit(path)
+            figures = await fit_on_cases(settings, guardrails, cases, root=root)  # type: ignore[arg-type]
+            return figures, before, read_fit(path)
 
         self._busy(True)
         self._say("queued", "Fitting…", "")
-        session.jobs.run_async(run, self._fitted, self._fit_failed, key="fit")
+        session.jobs.run_async(run, lambda done: self._fitted(path, *done), self._fit_failed, key="fit")
 
-    def _fitted(self, figures: list[FitFigures]) -> None:
+    def _fitted(
+        self, path: Path, figures: list[FitFigures], before: bytes | None, after: bytes | None
+    ) -> None:
         self.show_figures(figures)
-        self._session.models_changed.emit()
+        self._session.undo_stack.push(FitStep(self._session, "Fit on my cases", path, before, after))
         self.look()
 
     def _fit_failed(self, error: BaseException) -> None:
@@ -171,17 +179,20 @@ class FitDialog(QDialog):
         self._say("error", "The fit failed.", str(error))
 
     def unfit(self) -> None:
-        """Remove the weights: the checks are judged by their wording alone again."""
+        """Remove the weights: the checks are judged by their wording alone again. Undo brings them back."""
+        from workbench.engine.decisions.fitted import read_fit, restore_fit
+
         path = self.path()
         if path is None:
             return
         try:
-            path.unlink(missing_ok=True)
+            before = read_fit(path)
+            restore_fit(path, None)
         except OSError as error:
             self._say("error", "The fit cannot be removed.", str(error))
             return
         self.table.setRowCount(0)
-        self._session.models_changed.emit()
+        self._session.undo_stack.push(FitStep(self._session, "Take the fit away", path, before, None))
         self.look()
 
     def _busy(self, busy: bool) -> None:

@@ -14,7 +14,6 @@ from workbench.gui.widgets.conversation import Turn
 from workbench.gui.widgets.timeline import Lane, Step
 
 if TYPE_CHECKING:
-    from workbench.engine.events import RunEvent
     from workbench.engine.translation import Attempt, TranslationRecord
 
 NUMBER, OUTCOME, TIME, TOKENS = range(4)
@@ -44,11 +43,22 @@ def figures(attempt: Attempt) -> str:
     parts.append(
         format_tokens(usage.input_tokens, usage.output_tokens) if usage is not None else "tokens unknown"
     )
+    if attempt.cost is not None:
+        parts.append(attempt.cost.words())
     if attempt.recorded:
         parts.append("recorded")
     if attempt.edited:
         parts.append("edited")
     return ", ".join(parts)
+
+
+def cost_words(attempt: Attempt) -> str:
+    """Return what an attempt cost, or why nobody knows; what was played from a recording is not paid again."""
+    if attempt.cost is not None:
+        return attempt.cost.words()
+    if attempt.recorded:
+        return "nothing: a recorded answer"
+    return "unknown: the model has no prices, or told no tokens"
 
 
 def turns_of(attempt: Attempt | None, *, with_reply: bool = True) -> list[Turn]:
@@ -126,24 +136,6 @@ def lanes_of(record: TranslationRecord) -> list[Lane]:
 
 def _step_status(kind: str, attempt: Attempt) -> str:
     return status_of(attempt.outcome) if kind in ("validated", "failed") else ""
-
-
-def step_cuts(events: Sequence[RunEvent]) -> list[int]:
-    """Return, for each step of the record of `events`, how many events lead up to it and include it.
-
-    The last step includes what comes after it: the end of the run has no step of its own.
-    """
-    from workbench.engine.translation.record import TranslationFold
-
-    fold = TranslationFold()
-    cuts: list[int] = []
-    for position, event in enumerate(events):
-        fold.apply(event)
-        if event.kind != "delta" and len(fold.record().steps) > len(cuts):
-            cuts.append(position + 1)
-    if cuts:
-        cuts[-1] = len(events)
-    return cuts
 
 
 class AttemptTableModel(HeadedTableModel):

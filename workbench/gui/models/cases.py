@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+import operator
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,16 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from workbench.engine.evaluation.cases import Case
 from workbench.gui.delegates.probability import BarState, ProbabilityDelegate
 from workbench.gui.models.cases_columns import (
-    ERROR,
-    NO,
-    NO_ANSWER,
     NO_LABEL,
     NOT_ASKED,
     NUMBER,
-    REFUSED,
     STATUS_OF_STATE,
     YES,
     CaseColumns,
     CheckColumn,
+    edited,
 )
+from workbench.gui.models.cases_filter import EVERYTHING, CaseFilter, case_mask, cell_of
 from workbench.gui.models.figures import format_duration, is_near
 from workbench.gui.models.roots import ROOT
 
@@ -30,54 +29,9 @@ ID, TEXT, USER, LABEL, PROBABILITY, OUTCOME, NOTE, TIME = range(8)
 _HEADS = ("Case", "Text", "User message", "Label", "Probability", "Outcome", "Note", "Time")
 EDITABLE = (TEXT, USER, LABEL, NOTE)
 
-CELLS: dict[str, str] = {
-    "tp": "caught",
-    "fn": "missed",
-    "fp": "false alarms",
-    "tn": "let through",
-}
-"""The cells of the confusion matrix, by the words that people read."""
-
-FILTERS: dict[str, str] = {
-    "wrong": "wrong",
-    "near": "near the threshold",
-    "refused": "refused",
-    "failed": "no answer",
-    "stale": "out of date",
-    "unanswered": "not run",
-    "unlabelled": "no label",
-}
-"""What the cases can be filtered by besides the cells of the matrix."""
-
 _OUTCOME_WORDS = {"tp": "caught", "fn": "missed", "fp": "false alarm", "tn": "let through"}
-_NEAR = 0.05
 LABEL_WORDS = {True: "+ yes", False: "– no", None: ""}
 
-
-def cell_of(probability: float | None, label: bool | None, threshold: float) -> str | None:
-    """Return the cell of the confusion matrix a case belongs to; `None` without a label or a number."""
-    if probability is None or label is None:
-        return None
-    if probability >= threshold:
-        return "tp" if label else "fp"
-    return "fn" if label else "tn"
-
-
-@dataclass(frozen=True, slots=True)
-class CaseFilter:
-    """Which cases are shown: those of a cell or kind (`key`), and those with a probability in (`low`, `high`].
-
-    `label` restricts the latter to cases labelled so. `words` name the filter for people.
-    """
-
-    key: str = ""
-    low: float | None = None
-    high: float | None = None
-    label: bool | None = None
-    words: str = ""
-
-
-EVERYTHING = CaseFilter()
 
 _STATUS = Qt.ItemDataRole.UserRole + 3
 _CASE = Qt.ItemDataRole.UserRole + 4
@@ -95,37 +49,9 @@ _ROLES = frozenset(
 )
 
 
-def case_mask(column: CheckColumn, wanted: CaseFilter, threshold: float) -> Any:
-    """Return the mask of the cases that a filter shows."""
-    current = column.current
-    number = current & (column.state == NUMBER)
-    with np.errstate(invalid="ignore"):
-        rejected = number & (column.p >= threshold)
-    passed = number & ~rejected
-    yes, no = column.label == YES, column.label == NO
-    masks: dict[str, Any] = {
-        "tp": rejected & yes,
-        "fp": rejected & no,
-        "fn": passed & yes,
-        "tn": passed & no,
-        "wrong": (rejected & no) | (passed & yes),
-        "refused": current & (column.state == REFUSED),
-        "failed": current & ((column.state == NO_ANSWER) | (column.state == ERROR)),
-        "stale": (column.state != NOT_ASKED) & (column.stale != 0),
-        "unanswered": column.state == NOT_ASKED,
-        "unlabelled": column.label == NO_LABEL,
-    }
-    if wanted.key == "near":
-        with np.errstate(invalid="ignore"):
-            mask = number & (np.abs(column.p - threshold) < _NEAR)
-    else:
-        mask = masks.get(wanted.key, np.ones(len(column.p), dtype=np.bool_))
-    if wanted.low is not None and wanted.high is not None:
-        with np.errstate(invalid="ignore"):
-            lowest = column.p >= 0 if wanted.low == 0 else column.p > wanted.low
-            mask = mask & number & lowest & (column.p <= wanted.high)
-        mask &= (yes | no) if wanted.label is None else (yes if wanted.label else no)
-    return mask
+def _search_text(case: Case) -> str:
+    """Return what a search looks through."""
+    return f"{case.id}\n{case.text}\n{case.user_message or ''}\n{case.note}".casefold()
 
 
 class CaseTableModel(QAbstractTableModel):
@@ -147,7 +73,8 @@ class CaseTableModel(QAbstractTableModel):
         self._threshold = 0.5
         self._filter = EVERYTHING
         self._search = ""
-        self._search_texts: list[str] | None = None
+        self._search_texts: list[str] = []
+        self._searched: list[Case] = []
         self._order = (ID, Qt.SortOrder.AscendingOrder)
         self._sorted: Any = None
         self._behind = False
@@ -157,11 +84,11 @@ class CaseTableModel(QAbstractTableModel):
 
     def set_columns(self, columns: CaseColumns, check: str, threshold: float) -> None:
         """Show the cases of `columns` with the labels and answers of `check`."""
-        if columns is not self._columns:
-            self._search_texts = None
-        self._columns, self._threshold = columns, threshold
-        self._column = columns.column(check) or CheckColumn(len(columns))
-        self._sorted = None
+        column = columns.column(check) or CheckColumn(len(columns))
+        # Other answers or labels leave the order of the ids and texts as it is.
+        if columns is not self._columns or self._order[0] != ID:
+            self._sorted = None
+        self._columns, self._column, self._threshold = columns, column, threshold
         self._refilter()
 
     def set_threshold(self, threshold: float, *, soon: bool = False) -> None:
@@ -189,13 +116,6 @@ class CaseTableModel(QAbstractTableModel):
     def set_filter(self, wanted: CaseFilter = EVERYTHING, search: str = "") -> None:
         """Show only what `wanted` says, and only cases that hold `search`."""
         self._filter, self._search = wanted, search.casefold().strip()
-        self._refilter()
-
-    def refresh(self) -> None:
-        """Show what became of the columns: answers that arrived, labels and texts that were edited."""
-        self._search_texts = None
-        if self._order[0] != ID:
-            self._sorted = None
         self._refilter()
 
     def _repaint(self, first: int, last: int) -> None:
@@ -237,18 +157,33 @@ class CaseTableModel(QAbstractTableModel):
         if len(shown) == len(self._shown) and np.array_equal(shown, self._shown):
             self._repaint(ID, TIME)
             return
-        self.beginResetModel()
+        self._move_rows(shown)
+
+    def _move_rows(self, shown: Any) -> None:
+        """Show other rows, or the same in another order; whoever keeps a row keeps the case that it shows."""
+        self.layoutAboutToBeChanged.emit()
+        kept = self.persistentIndexList()
+        positions = [self.position(index.row()) for index in kept]
         self._shown = shown
-        self.endResetModel()
+        rows = {position: self.row_of(position) for position in set(positions)}
+        self.changePersistentIndexList(
+            kept,
+            [
+                QModelIndex() if (row := rows[position]) is None else self.index(row, index.column())
+                for position, index in zip(positions, kept, strict=True)
+            ],
+        )
+        self.layoutChanged.emit()
 
     def _found(self) -> Any:
-        if self._search_texts is None:
-            cases = self._columns.cases
-            self._search_texts = [
-                f"{c.id}\n{c.text}\n{c.user_message or ''}\n{c.note}".casefold() for c in cases
-            ]
+        cases, texts = self._columns.cases, self._search_texts
+        if len(self._searched) != len(cases):
+            self._searched, texts[:] = list(cases), map(_search_text, cases)
+        else:
+            for k in edited(self._searched, cases):
+                self._searched[k], texts[k] = cases[k], _search_text(cases[k])
         return np.fromiter(
-            (self._search in text for text in self._search_texts), np.bool_, len(self._search_texts)
+            map(operator.contains, texts, itertools.repeat(self._search)), np.bool_, len(texts)
         )
 
     def _ordered(self) -> Any:
@@ -291,10 +226,12 @@ class CaseTableModel(QAbstractTableModel):
         code = self._column.label[position]
         return None if code == NO_LABEL else bool(code == YES)
 
-    def _bar(self, position: int) -> BarState | None:
+    def bar(self, position: int) -> BarState | None:
+        """Return what the bar of a case shows, `None` where no model was asked."""
         column = self._column
         state = column.state[position]
-        if state == NOT_ASKED:
+        # The 0 or 1 of a check that asks no model is no probability to draw.
+        if state == NOT_ASKED or column.kind != "model":
             return None
         probability = float(column.p[position]) if state == NUMBER else None
         if column.stale[position]:
@@ -304,7 +241,8 @@ class CaseTableModel(QAbstractTableModel):
         status = "rejected" if probability >= self._threshold else "passed"
         return BarState(probability, self._threshold, True, status)
 
-    def _outcome(self, position: int) -> tuple[str, str]:
+    def outcome(self, position: int) -> tuple[str, str]:
+        """Return the status and the words of the outcome of a case."""
         column = self._column
         state = column.state[position]
         if state == NOT_ASKED:
@@ -320,7 +258,8 @@ class CaseTableModel(QAbstractTableModel):
             return ("passed" if cell in ("tp", "tn") else "rejected"), _OUTCOME_WORDS[cell]
         return "info", ("rejected" if probability >= self._threshold else "passed") + ", no label"
 
-    def _text(self, position: int, column: int) -> str:
+    def cell_text(self, position: int, column: int) -> str:
+        """Return what the cell of a case says, in one line."""
         case = self._columns.cases[position]
         if column == ID:
             return case.id
@@ -331,7 +270,13 @@ class CaseTableModel(QAbstractTableModel):
         if column == LABEL:
             return LABEL_WORDS[self._label(position)]
         if column == OUTCOME:
-            return self._outcome(position)[1]
+            return self.outcome(position)[1]
+        if (
+            column == PROBABILITY
+            and self._column.kind != "model"
+            and self._column.state[position] != NOT_ASKED
+        ):
+            return f"{self._column.kind}, no model"
         if column == NOTE:
             return case.note or ("near the threshold" if self._near(position) else "")
         if column == TIME:
@@ -405,13 +350,13 @@ class CaseTableModel(QAbstractTableModel):
             return None
         position = int(self._shown[index.row()])
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(position, index.column())
+            return self.cell_text(position, index.column())
         if role == Qt.ItemDataRole.EditRole:
             return self._edited(position, index.column())
         if role == ProbabilityDelegate.StateRole and index.column() == PROBABILITY:
-            return self._bar(position)
+            return self.bar(position)
         if role == self.StatusRole:
-            return self._outcome(position)[0]
+            return self.outcome(position)[0]
         if role == self.StaleRole:
             return bool(self._column.stale[position])
         if role == self.CaseRole:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.engine.evaluation.cases import Case
-from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
+from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings, Stage
 from workbench.gui.models.figures_check import CheckFigures
 
 if TYPE_CHECKING:
@@ -39,12 +41,13 @@ def label_code(label: bool | None) -> int:
 class CheckColumn:
     """Labels and answers of one check, one entry per case.
 
-    `label` is -1 for none; `p` is NaN where there is no number; `state` tells what came instead. `stale` is 0 for
+    `kind` is that of the check: what asks no model has 0 or 1 for `p`. `label` is -1 for none; `p` is NaN where there is no number; `state` tells what came instead. `stale` is 0 for
     an answer to the present question, else a number whose reason `reasons` names. Stale answers are shown but
     take no part in any figure.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, kind: str = "model") -> None:
+        self.kind = kind
         self.label = np.full(size, NO_LABEL, dtype=np.int8)
         self.p = np.full(size, np.nan)
         self.state = np.zeros(size, dtype=np.int8)
@@ -158,10 +161,11 @@ class CaseColumns:
         self.cases = list(cases)
         self.checks = tuple(checks)
         self.places = list(range(len(self.cases))) if places is None else list(places)
+        self._all: tuple[Case, ...] | None = None
         self._positions: dict[str, list[int]] = {}
         for position, case in enumerate(self.cases):
             self._positions.setdefault(case.id, []).append(position)
-        self.columns = {check.name: CheckColumn(len(self.cases)) for check in checks}
+        self.columns = {check.name: CheckColumn(len(self.cases), check.kind) for check in checks}
         for name, column in self.columns.items():
             column.label[:] = [label_code(case.labels.get(name)) for case in self.cases]
 
@@ -209,7 +213,8 @@ class CaseColumns:
         """
         places = list(places)
         if places == self.places and all(a.id == b.id for a, b in zip(self.cases, cases, strict=True)):
-            self._patch(cases)
+            for position in edited(self.cases, cases):
+                self._patch(position, cases[position])
             return self
         fresh = CaseColumns(cases, self.checks, places)
         unused = {identifier: list(found) for identifier, found in self._positions.items()}
@@ -225,20 +230,36 @@ class CaseColumns:
                     column.copy_answer(position, self.columns[name], old, reason)
         return fresh
 
-    def _patch(self, cases: Sequence[Case]) -> None:
-        for position, (old, new) in enumerate(zip(self.cases, cases, strict=True)):
-            if old is new or old == new:
+    def following(self, all_cases: tuple[Case, ...], stage: Stage) -> CaseColumns:
+        """Return columns for the cases that a project has now; see `replaced`. Few edits cost little."""
+        before, self._all = self._all, all_cases
+        if before is not None and len(before) == len(all_cases):
+            places = edited(before, all_cases)
+            if all(_same_place(before[k], all_cases[k]) for k in places):
+                for k in places:
+                    position = bisect_left(self.places, k)
+                    if position < len(self.places) and self.places[position] == k:
+                        self._patch(position, all_cases[k])
+                return self
+        places = [k for k, case in enumerate(all_cases) if case.stage == stage]
+        found = self.replaced([all_cases[k] for k in places], places)
+        found._all = all_cases
+        return found
+
+    def _patch(self, position: int, new: Case) -> None:
+        old = self.cases[position]
+        self.cases[position] = new
+        if old == new:
+            return
+        reworded = not _same_text(old, new)
+        for name, column in self.columns.items():
+            label = label_code(new.labels.get(name))
+            if reworded and column.state[position] != NOT_ASKED:
+                column.stale[position] = _index(column.reasons, REWORDED_WORDS)
+            elif column.label[position] == label:
                 continue
-            self.cases[position] = new
-            reworded = not _same_text(old, new)
-            for name, column in self.columns.items():
-                label = label_code(new.labels.get(name))
-                if reworded and column.state[position] != NOT_ASKED:
-                    column.stale[position] = _index(column.reasons, REWORDED_WORDS)
-                elif column.label[position] == label:
-                    continue
-                column.label[position] = label
-                column.changed()
+            column.label[position] = label
+            column.changed()
 
     def answered(self) -> int:
         """Return how many cases have a current answer to at least one check."""
@@ -288,6 +309,16 @@ class CaseColumns:
             threshold = instead.get(check.name, threshold) if instead is not None else threshold
             flagged |= self.columns[check.name].flagged(threshold)
         return Union(int(good.sum()), int((good & flagged).sum()), int(bad.sum()), int((bad & flagged).sum()))
+
+
+def edited(before: Sequence[Case], after: Sequence[Case]) -> list[int]:
+    """Return where two sequences of the same length hold another case; unchanged ones are the same objects."""
+    same = np.fromiter(map(operator.is_, before, after), np.bool_, len(before))
+    return np.flatnonzero(~same).tolist()
+
+
+def _same_place(a: Case, b: Case) -> bool:
+    return (a.id, a.stage) == (b.id, b.stage)
 
 
 def _same_text(a: Case, b: Case) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.engine.evaluation import metrics
 from workbench.engine.evaluation.intervals import FEW
+from workbench.gui.models.figures import counted, format_threshold, grouped
 
 BINS = 20
 RELIABILITY_BINS = 10
@@ -78,6 +79,23 @@ class CheckFigures:
         """Whether a side has so few cases that its figures are rough."""
         return min(self.positives, self.negatives) < FEW
 
+    @cached_property
+    def oddity(self) -> str:
+        """What makes these cases poor evidence, in words: one label only, one probability only, few cases."""
+        if not len(self):
+            return ""
+        total, parts = counted(len(self), "case"), []
+        if not self.positives or not self.negatives:
+            side = "yes" if self.positives else "no"
+            parts.append(
+                f"The only case is labelled {side}" if len(self) == 1 else f"All {total} are labelled {side}"
+            )
+        elif self.few:
+            parts.append(f"Only {grouped(self.positives)} yes and {grouped(self.negatives)} no cases: rough")
+        if len(self) > 1 and float(self.p.min()) == float(self.p.max()):
+            parts.append(f"all probabilities are {format_threshold(float(self.p[0]))}")
+        return "; ".join(parts)
+
     def confusion(self, threshold: float) -> metrics.Confusion:
         """Return the counts at `threshold`; a probability equal to it is rejected."""
         fn = int(np.searchsorted(self.yes, threshold, "left"))
@@ -103,14 +121,18 @@ class CheckFigures:
 
     def band_curve(self, threshold: float, steps: int = 30) -> tuple[list[float], list[float]]:
         """Return (coverage, accuracy among the decided) for bands that widen evenly around `threshold`."""
-        points = []
-        for k in range(steps + 1):
-            width = k / steps
-            found = self.coverage(threshold * (1 - width), threshold + (1 - threshold) * width)
-            if found.coverage is not None and found.accuracy is not None:
-                points.append((found.coverage, found.accuracy))
-        points.sort()
-        return [x for x, _ in points], [y for _, y in points]
+        if not len(self):
+            return [], []
+        width = np.linspace(0.0, 1.0, steps + 1)
+        low, high = threshold * (1 - width), threshold + (1 - threshold) * width
+        missed, kept = (np.searchsorted(side, low, "left") for side in (self.yes, self.no))
+        caught = len(self.yes) - np.searchsorted(self.yes, high, "left")
+        alarms = len(self.no) - np.searchsorted(self.no, high, "left")
+        decided = missed + kept + caught + alarms
+        some = decided > 0
+        share, right = decided[some] / len(self), (kept + caught)[some] / decided[some]
+        order = np.lexsort((right, share))
+        return share[order].tolist(), right[order].tolist()
 
     @cached_property
     def histogram(self) -> metrics.Histogram | None:
@@ -118,45 +140,50 @@ class CheckFigures:
         return metrics.histogram(self.p, self.y, BINS) if len(self) else None
 
     @cached_property
+    def _full(self) -> metrics.ThresholdCurve:
+        """The curve that all figures over thresholds come from, sorted once."""
+        return metrics.threshold_curve(self.p, self.y)
+
+    @cached_property
     def curve(self) -> Curve | None:
         """The curves over the threshold, thinned; `None` without cases."""
         if not len(self):
             return None
-        full = metrics.threshold_curve(self.p, self.y)
+        full = self._full
         keep = thinned(full.thresholds)
         return Curve(*(a[keep] for a in (full.thresholds, full.precision, full.recall, full.fpr, full.f1)))
 
     @cached_property
     def roc(self) -> tuple[Any, Any] | None:
         """Points of the ROC curve, thinned; `None` with one label only."""
-        points = metrics.roc_points(self.p, self.y) if len(self) else None
+        points = self._full.roc
         return None if points is None else _thinned_pair(*points)
 
     @cached_property
     def precision_recall(self) -> tuple[Any, Any] | None:
         """Points (recall, precision), thinned; `None` without yes cases."""
-        points = metrics.pr_points(self.p, self.y) if len(self) else None
+        points = self._full.precision_recall
         return None if points is None else _thinned_pair(*points)
 
     @cached_property
     def auc(self) -> float | None:
         """Area under the ROC curve."""
-        return metrics.auc(self.p, self.y)
+        return self._full.auc
 
     @cached_property
     def average_precision(self) -> float | None:
         """Area under the precision-recall steps."""
-        return metrics.average_precision(self.p, self.y)
+        return self._full.average_precision
 
     @cached_property
     def ece(self) -> float | None:
         """Expected calibration error over ten bins."""
-        return metrics.ece(self.p, self.y, RELIABILITY_BINS)
+        return metrics.ece_of(self._reliability_equal_width)
 
     @cached_property
     def mce(self) -> float | None:
         """Maximum calibration error over ten bins."""
-        return metrics.mce(self.p, self.y, RELIABILITY_BINS)
+        return metrics.mce_of(self._reliability_equal_width)
 
     @cached_property
     def brier(self) -> float | None:
@@ -187,7 +214,7 @@ class CheckFigures:
 
     def cost(self, cost_fn: float) -> metrics.CostCurve | None:
         """Return the cost curve where a miss costs `cost_fn` false alarms; `None` without cases."""
-        return metrics.cost_curve(self.p, self.y, 1.0, cost_fn) if len(self) else None
+        return metrics.cost_of(self._full, 1.0, cost_fn) if len(self) else None
 
     def cost_at(self, threshold: float, cost_fn: float) -> float:
         """Return the cost at `threshold` in false alarms."""

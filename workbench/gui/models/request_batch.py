@@ -16,18 +16,19 @@ from workbench.gui.widgets.diff_view import changes_in_words
 if TYPE_CHECKING:
     from workbench.engine.history import HistoryStore, Run
 
-NUMBER, REQUEST, RESULT, CHANGE, TIME = range(5)
-_HEADS = ("", "Request", "Result", "Against the last run", "Time")
+NUMBER, REQUEST, RESULT, CHANGE, TOKENS, TIME = range(6)
+_HEADS = ("", "Request", "Result", "Against the last run", "Tokens", "Time")
 
 
 @dataclass(slots=True)
 class BatchRow:
-    """One request. `before` is the stored run that it is compared with, `run_id` the run that was made of it."""
+    """One request. `tokens` are those of all its attempts. `before` is the stored run that it is compared with, `run_id` the run that was made of it."""
 
     request: str
     outcome: str = ""
     repairs: int = 0
     change: str = ""
+    tokens: str = ""
     changed: bool = False
     elapsed_ms: float | None = None
     before: int | None = None
@@ -85,6 +86,7 @@ class BatchModel(HeadedTableModel):
                 REQUEST: " ".join(row.request.split()),
                 RESULT: row.words(),
                 CHANGE: row.change,
+                TOKENS: row.tokens,
                 TIME: format_duration(row.elapsed_ms) if row.elapsed_ms is not None else "",
             }[index.column()]
         return None
@@ -100,20 +102,40 @@ def last_run_of(history: HistoryStore, request: str) -> Run | None:
     return None
 
 
-def change_words(before: Run | None, outcome: str, value: Any) -> tuple[str, bool]:
-    """Return in words how a result differs from that of a stored run, and whether it does."""
-    from workbench.engine.translation import pointer_diff, replay
+def change_words(before: Run | None, after: Run | None) -> tuple[str, bool]:
+    """Return in words how a run differs from the one before it, and whether its outcome or value does."""
+    from workbench.engine.workflows import compare_runs
 
     if before is None:
         return "first run of this request", False
-    record = replay(before.events)
-    against = f"run {before.summary.id}"
-    if record.outcome != outcome:
-        return f"{word_of(record.outcome)} in {against}", True
-    changes = pointer_diff(record.value, value)
-    if not changes:
-        return f"same value as {against}", False
-    return f"{changes_in_words(changes)} against {against}", True
+    if after is None:
+        return "the run was not stored", False
+    found = compare_runs(before, after)
+    against = f"run {found.before}"
+    words = []
+    if found.outcomes[0] != found.outcomes[1]:
+        words.append(f"{word_of(found.outcomes[0])} in {against}")
+    elif found.changes:
+        words.append(f"{changes_in_words(found.changes)} against {against}")
+    elif found.changes is not None:
+        words.append(f"same value as {against}")
+    else:
+        words.append(f"no value, as in {against}")
+    if found.prompts[0] != found.prompts[1]:
+        words.append("another prompt")
+    if found.schemas[0] != found.schemas[1]:
+        words.append("another schema")
+    return ", ".join(words), not found.same
+
+
+def tokens_words(run: Run | None) -> str:
+    """Return the tokens of all attempts of a run as `403 + 88`, empty where they are not known."""
+    numbers = (
+        [(each.input_tokens, each.output_tokens) for each in run.summary.attempts] if run is not None else []
+    )
+    if not numbers or any(None in pair for pair in numbers):
+        return ""
+    return " + ".join(str(sum(pair[side] or 0 for pair in numbers)) for side in (0, 1))
 
 
 def stored_requests(history: HistoryStore, limit: int = 200) -> list[str]:

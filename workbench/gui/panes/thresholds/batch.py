@@ -86,7 +86,9 @@ def open_model(snapshot: ProjectSnapshot, settings: ModelSettings, secrets: Secr
     from workbench.engine.evaluation import open_for_evaluation
 
     guardrails = {stage: snapshot.guardrail(stage) for stage in STAGES}
-    return open_for_evaluation(settings, guardrails, snapshot.cases, root=snapshot.root, secrets=secrets)
+    return open_for_evaluation(
+        settings, guardrails, snapshot.every_case(), root=snapshot.root, secrets=secrets
+    )
 
 
 async def load(snapshot: ProjectSnapshot, stage: Stage, settings: ModelSettings, secrets: Secrets) -> Loaded:
@@ -95,15 +97,16 @@ async def load(snapshot: ProjectSnapshot, stage: Stage, settings: ModelSettings,
     from workbench.engine.evaluation.runner import model_source
 
     info, source, problem = None, "", ""
-    try:
-        model = await asyncio.to_thread(open_model, snapshot, settings, secrets)
+    if snapshot.guardrail(stage).asks_model:
         try:
-            info = await model.describe()
-            source = model_source(info, model)
-        finally:
-            await model.aclose()
-    except DecisionError as error:
-        problem = str(error)
+            model = await asyncio.to_thread(open_model, snapshot, settings, secrets)
+            try:
+                info = await model.describe()
+                source = model_source(info, model)
+            finally:
+                await model.aclose()
+        except DecisionError as error:
+            problem = str(error)
     with short_turns():
         return await asyncio.to_thread(_read, snapshot, stage, settings, info, source, problem)
 
@@ -123,8 +126,6 @@ def _read(
     version = info.version if info is not None else None
     if path is not None and path.exists():
         file = ResultsFile(path)
-        rows = file.read()
-        broken = file.problems
         answering = version or last_version(path)
 
         def judge(row: ResultRow, case: Case, check: CheckSettings) -> str | None:
@@ -134,8 +135,9 @@ def _read(
             # A failed call is no stale answer: it is shown as what it is, and asked again by the next run.
             return None if reason == FAILED else reason
 
-        columns.take(rows.values(), judge)
-        version = answering
+        # Row by row: the answers of ten thousand cases as objects would take more memory than all else here.
+        columns.take(file.rows(), judge)
+        broken, version = file.problems, answering
         for column in columns.columns.values():
             # What every row of the list of checks shows is worked out here, not in the window's thread.
             _ = column.figures().auc
@@ -165,7 +167,7 @@ def fits_of(snapshot: ProjectSnapshot, settings: ModelSettings) -> tuple[bool, t
         return False, ()
     guardrails = {stage: snapshot.guardrail(stage) for stage in STAGES}
     try:
-        found = stale_checks(settings, guardrails, snapshot.cases, root=snapshot.root)
+        found = stale_checks(settings, guardrails, snapshot.every_case(), root=snapshot.root)
     except (ValueError, DecisionError) as error:
         return True, (("all checks", str(error)),)
     return True, tuple((each.check, each.reason) for each in found)
@@ -187,11 +189,15 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: answers given, cases that were asked, and the version that answered."""
+    """How a run ended: answers given, cases run over (its length), cases that were asked, the version that answered."""
 
     answers: int
+    cases: int
     asked: int
     version: str | None
+
+    def __len__(self) -> int:
+        return self.cases
 
 
 Arrived = Callable[[list["ResultRow"], "Progress | None"], None]
@@ -233,8 +239,10 @@ async def evaluate(batch: Batch, arrived: Arrived) -> Outcome:
     from workbench.engine.evaluation import EvaluationRun
 
     guardrail = batch.snapshot.guardrail(batch.stage)
-    model = await asyncio.to_thread(open_model, batch.snapshot, batch.settings, batch.secrets)
-    record = _Record(batch, model.name)
+    model = None
+    if guardrail.asks_model:
+        model = await asyncio.to_thread(open_model, batch.snapshot, batch.settings, batch.secrets)
+    record = _Record(batch, model.name if model is not None else "")
     pieces = _Pieces(arrived)
     count = 0
     try:
@@ -246,13 +254,14 @@ async def evaluate(batch: Batch, arrived: Arrived) -> Outcome:
             results=results_path(batch.snapshot.root, batch.stage),
             concurrency=batch.concurrency,
             rate=batch.rate,
+            who="a run in the window",
             on_progress=pieces.report,
         )
         async for row in run.rows():
             count += 1
             pieces.add(row)
         record.finish("done", f"{counted(count, 'answer')} to {counted(len(batch.cases), 'case')}", count)
-        return Outcome(count, run.asked, run.version_now)
+        return Outcome(count, len(batch.cases), run.asked, run.version_now)
     except asyncio.CancelledError:
         record.finish("cancelled", f"stopped after {counted(count, 'answer')}", count)
         raise
@@ -261,7 +270,8 @@ async def evaluate(batch: Batch, arrived: Arrived) -> Outcome:
         raise
     finally:
         pieces.flush()
-        await model.aclose()
+        if model is not None:
+            await model.aclose()
 
 
 class _Record:

@@ -29,26 +29,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.gui.delegates.cells import LabelDelegate, LongTextDelegate
-from workbench.gui.delegates.probability import ProbabilityDelegate
-from workbench.gui.delegates.words import MonoDelegate, StatusDelegate
-from workbench.gui.models.cases import (
-    EVERYTHING,
-    FILTERS,
-    ID,
-    LABEL,
-    NOTE,
-    OUTCOME,
-    PROBABILITY,
-    TEXT,
-    TIME,
-    USER,
-    CaseFilter,
-    CaseTableModel,
-)
+from workbench.gui.models.cases import ID, LABEL, NOTE, OUTCOME, PROBABILITY, TEXT, TIME, USER, CaseTableModel
+from workbench.gui.models.cases_filter import EVERYTHING, FILTERS, CaseFilter
 from workbench.gui.models.figures import grouped
+from workbench.gui.panes.thresholds.cells import dress
 from workbench.gui.panes.thresholds.check_list import plain_table
 from workbench.gui.panes.thresholds.lab import Lab
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.figure_label import FigureLabel
 from workbench.gui.widgets.filter_chips import FilterChips
@@ -179,16 +166,8 @@ class CaseTable(QWidget):
         for place, width in (
             (ID, 92), (USER, 220), (LABEL, 76), (PROBABILITY, 150), (OUTCOME, 140), (NOTE, 180), (TIME, 76)
         ):  # fmt: skip
-            view.setColumnWidth(place, width)
-        text, note = LongTextDelegate(view), LongTextDelegate(view)
-        view.setItemDelegateForColumn(ID, MonoDelegate(view, second=True))
-        view.setItemDelegateForColumn(TEXT, text)
-        view.setItemDelegateForColumn(USER, LongTextDelegate(view))
-        view.setItemDelegateForColumn(NOTE, note)
-        view.setItemDelegateForColumn(LABEL, LabelDelegate(view))
-        view.setItemDelegateForColumn(PROBABILITY, ProbabilityDelegate(view))
-        view.setItemDelegateForColumn(OUTCOME, StatusDelegate(int(CaseTableModel.StatusRole), view))
-        view.setItemDelegateForColumn(TIME, MonoDelegate(view, second=True))
+            view.setColumnWidth(place, px(width))
+        dress(view, self.model)
 
     def _connect(self) -> None:
         lab, view = self._lab, self.view
@@ -219,8 +198,6 @@ class CaseTable(QWidget):
         column = current.column() if current.isValid() else TEXT
         same = lab.columns is self._shown
         self._shown = lab.columns
-        if same:
-            self.model.refresh()
         self.model.set_columns(lab.columns, lab.check_name, lab.threshold())
         self.view.setColumnHidden(USER, lab.stage != "output")
         if same:

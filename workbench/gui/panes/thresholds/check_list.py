@@ -21,8 +21,9 @@ from workbench.engine.guardrails.settings import CheckSettings
 from workbench.gui.delegates.words import MonoDelegate, TextDelegate
 from workbench.gui.models.cases_columns import YES
 from workbench.gui.models.checks_origin import origin_words
-from workbench.gui.models.figures import counted, format_threshold
+from workbench.gui.models.figures import counted, format_threshold, grouped
 from workbench.gui.panes.thresholds.lab import Lab
+from workbench.gui.shell.scale import fit, px
 from workbench.gui.widgets.figure_label import FigureLabel
 from workbench.gui.widgets.labels import Ground, SectionHead, TokenLabel
 
@@ -58,7 +59,7 @@ class CheckList(QWidget):
         plain_table(self.table, "Checks", 42)
         for column in (1, 2):
             self.table.setItemDelegateForColumn(column, MonoDelegate(self.table, padding=8))
-            self.table.setColumnWidth(column, 46)
+            self.table.setColumnWidth(column, px(46))
             head = self.table.horizontalHeaderItem(column)
             head.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.table.horizontalHeaderItem(1).setToolTip("Threshold: rejected at or above it")
@@ -102,16 +103,18 @@ class CheckList(QWidget):
         outer.addWidget(SectionHead("Checks"))
         outer.addWidget(self.table, 1)
         outer.addWidget(notes)
-        self.setMinimumWidth(210)
+        fit(self, min_width=210)
         self.table.currentCellChanged.connect(lambda row, *_: self._row_chosen(row))
-        lab.columns_changed.connect(self.refresh)
-        lab.check_changed.connect(self.refresh)
-        lab.note_changed.connect(self.refresh)
+        for signal in (lab.columns_changed, lab.check_changed, lab.note_changed):
+            signal.connect(self._refresh_soon)
         lab.threshold_moved.connect(self._threshold_moved)
 
     def _row_chosen(self, row: int) -> None:
         if 0 <= row < len(self._lab.guardrail.checks):
             self._lab.choose_check(self._lab.guardrail.checks[row].name)
+
+    def _refresh_soon(self) -> None:
+        self._lab.slices.later("checks", self.refresh)
 
     def refresh(self) -> None:
         """Show the checks anew."""
@@ -133,11 +136,12 @@ class CheckList(QWidget):
         yes = int((column.label == YES).sum()) if column is not None else 0
         area = lab.figures(check.name).auc
         stale = lab.stale_threshold(check)
-        own = "default" if check.threshold is None else "own, stale" if stale else "own"
+        own = "default" if check.threshold is None else "stale own" if stale else "own"
         threshold = lab.threshold() if check.name == lab.check_name else lab.guardrail.threshold_of(check)
+        about = f"{own} t" if check.rule is None else check.kind
         words = (
-            f"{check.name}\n{yes} yes, threshold {own}",
-            format_threshold(threshold),
+            f"{check.name}\n{grouped(yes)} yes, {about}",
+            format_threshold(threshold) if check.rule is None else "–",
             "–" if area is None else f"{area:.2f}",
         )
         for column_number, text in enumerate(words):
@@ -151,7 +155,12 @@ class CheckList(QWidget):
                 item.setText(text)
         tip = [check.question]
         project = lab.session.project
-        origin = project.threshold_origin(lab.stage, check.name) if project is not None else None
+        noted = project is not None and check.rule is None
+        origin = project.threshold_origin(lab.stage, check.name) if noted and project is not None else None
+        if check.rule is not None:
+            tip.append(
+                "It asks no model: its answer is 0 or 1, without a threshold, and there is nothing to fit."
+            )
         if origin is not None:
             tip.append(f"The threshold was {origin_words(origin)}.")
         if stale:
@@ -160,7 +169,8 @@ class CheckList(QWidget):
 
     def _threshold_moved(self, threshold: float) -> None:
         for row, check in enumerate(self._lab.guardrail.checks):
-            if check.name == self._lab.check_name and (item := self.table.item(row, 1)) is not None:
+            item = self.table.item(row, 1) if check.rule is None else None
+            if check.name == self._lab.check_name and item is not None:
                 item.setText(format_threshold(threshold))
         self._show_union()
 

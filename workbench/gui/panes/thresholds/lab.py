@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.engine.evaluation.cases import Case
+from workbench.engine.evaluation.suggestions import TARGETS
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings, Stage
-from workbench.gui.models.cases import EVERYTHING, LABEL, NOTE, TEXT, USER, CaseFilter
 from workbench.gui.models.cases_columns import NUMBER, CaseColumns
+from workbench.gui.models.cases_filter import EVERYTHING, CaseFilter
 from workbench.gui.models.checks_origin import origin_now, stale_threshold
-from workbench.gui.models.figures import counted
 from workbench.gui.models.figures_check import CheckFigures
 from workbench.gui.panes.thresholds.batch import (
     Batch,
@@ -25,6 +25,8 @@ from workbench.gui.panes.thresholds.batch import (
     load,
     stage_columns,
 )
+from workbench.gui.panes.thresholds.lab_cases import CaseEdits
+from workbench.gui.panes.thresholds.slices import Slices
 from workbench.gui.shell.session import Session
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ _LATEST_MS = 1000
 _KIND = "evaluate"
 
 
-class Lab(QObject):
+class Lab(CaseEdits, QObject):
     """The state behind the lab's widgets; none of them knows another.
 
     `columns_changed` tells that cases, labels or answers are others; `check_changed` that another check is shown;
@@ -50,16 +52,21 @@ class Lab(QObject):
     filter_changed = Signal()
     progress_changed = Signal()
     note_changed = Signal()
+    miss_cost_changed = Signal(float)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session = session
+        self.slices = Slices(self)
         self.stage: Stage = "input"
         self.guardrail = GuardrailSettings()
         self.columns = CaseColumns((), ())
         self.check_name = ""
         self.filter = EVERYTHING
         self.band: float | None = None
+        """The lower end of the chosen check's review band, the one that is tried while it is dragged."""
+        self.miss_cost = TARGETS["cost"]
+        """What a miss costs, in false alarms."""
         self.progress: Progress | None = None
         self.failure = ""
         self.loading = False
@@ -110,6 +117,7 @@ class Lab(QObject):
         names = [check.name for check in self.guardrail.checks]
         if self.check_name not in names:
             self.check_name = names[0] if names else ""
+        self._read_band()
         self.check_changed.emit()
         self.columns_changed.emit()
         self.filter_changed.emit()
@@ -144,10 +152,9 @@ class Lab(QObject):
         self.loaded = loaded
         # Labels and texts may have been edited while the file was read.
         snapshot = self.session.snapshot()
-        places = [k for k, case in enumerate(snapshot.cases) if case.stage == self.stage]
         # A project that was never saved has no file of answers: those of this window are all there are.
         known = loaded.columns if snapshot.root is not None else self.columns
-        self.columns = known.replaced([snapshot.cases[k] for k in places], places)
+        self.columns = known.following(snapshot.cases, self.stage)
         if _wording(self.columns.checks) != _wording(self.guardrail.checks):
             self.reload()
             return
@@ -171,9 +178,7 @@ class Lab(QObject):
             self.reload()
 
     def _cases_edited(self) -> None:
-        snapshot = self.session.snapshot()
-        places = [k for k, case in enumerate(snapshot.cases) if case.stage == self.stage]
-        self.columns = self.columns.replaced([snapshot.cases[k] for k in places], places)
+        self.columns = self.columns.following(self.session.snapshot().cases, self.stage)
         self.columns_changed.emit()
         self.progress_changed.emit()
         self._look_at_fits()
@@ -200,14 +205,20 @@ class Lab(QObject):
         if self.check_name not in names:
             self.check_name = names[0] if names else ""
         self._preview = None
-        if _wording(before.checks) != _wording(self.guardrail.checks):
+        self._read_band()
+        reworded = _wording(before.checks) != _wording(self.guardrail.checks)
+        if reworded:
             snapshot = self.session.snapshot()
             self.columns = stage_columns(snapshot, self.stage)
             self.columns_changed.emit()
             self.reload()
-        self.check_changed.emit()
-        self.threshold_moved.emit(self.threshold())
+            self.check_changed.emit()
+        self._show_threshold_soon()
         self.note_changed.emit()
+
+    def _show_threshold_soon(self) -> None:
+        """Show the stored threshold in a turn of its own: writing it took one already."""
+        self.slices.later("threshold", lambda: self.threshold_moved.emit(self.threshold()))
 
     def _on_models(self) -> None:
         if self._awake and not self.running():
@@ -223,6 +234,7 @@ class Lab(QObject):
         """Show another check."""
         if name != self.check_name and any(check.name == name for check in self.guardrail.checks):
             self.check_name, self.filter, self._preview = name, EVERYTHING, None
+            self._read_band()
             self.check_changed.emit()
             self.filter_changed.emit()
 
@@ -244,8 +256,15 @@ class Lab(QObject):
 
     def preview(self, threshold: float) -> None:
         """Show what a threshold would do; the project is not touched and no model asked."""
-        self._preview = threshold
-        self.threshold_moved.emit(threshold)
+        self._preview = None if self.rule_words() else threshold
+        self.threshold_moved.emit(self.threshold())
+
+    def rule_words(self) -> str:
+        """Return why no threshold can be chosen for the chosen check, an empty text where one can."""
+        check = self.check()
+        if check is None or check.rule is None:
+            return ""
+        return f"{check.name} asks no model: its answer is 0 or 1, so there is no threshold to choose or suggest."
 
     def apply(self, threshold: float, *, chosen_here: bool = False) -> None:
         """Write a threshold for the chosen check into the project, undoable.
@@ -256,11 +275,15 @@ class Lab(QObject):
         self._preview = None
         if check is None or self.session.project is None:
             return
+        if words := self.rule_words():
+            self.session.status.emit(words)
+            self.threshold_moved.emit(self.threshold())
+            return
         column = self.columns.column(check.name)
         versions = column.current_versions() if column is not None else []
         origin = origin_now(versions[0] if versions else self.version(), check) if chosen_here else None
         self.session.set_threshold(self.stage, check.name, threshold, origin)
-        self.threshold_moved.emit(self.threshold())
+        self._show_threshold_soon()
 
     def version(self) -> str | None:
         """Return the model version that answers, `None` where it is not known."""
@@ -278,10 +301,41 @@ class Lab(QObject):
         origin = project.threshold_origin(self.stage, check.name)
         return stale_threshold(origin, check, self.version(), moving=info is not None and info.moving)
 
-    def set_band(self, allow_below: float | None) -> None:
-        """Show what a review band from `allow_below` to the threshold would leave to a person; `None` for none."""
-        self.band = allow_below
+    def preview_band(self, low: float | None) -> None:
+        """Show what a review band from `low` to the threshold would leave to a person; the project is not touched."""
+        self.band = low
         self.threshold_moved.emit(self.threshold())
+
+    def set_band(self, low: float | None) -> None:
+        """Write the lower end of the chosen check's review band into the project, undoable; `None` for no band."""
+        project, check, stage = self.session.project, self.check(), self.stage
+        if project is None or check is None or check.rule is not None:
+            return
+        before, name = project.review_from(stage, check.name), check.name
+        if low == before:
+            self._read_band()
+            self._show_threshold_soon()
+            return
+        self.session.apply(
+            "guardrails",
+            f"Review band of {name}",
+            lambda project: project.set_review(stage, name, low),
+            lambda project: project.set_review(stage, name, before),
+            merge=f"review/{stage}/{name}",
+        )
+
+    def _read_band(self) -> None:
+        """Take the band of the chosen check from the project."""
+        project = self.session.project
+        stored = project.review_from(self.stage, self.check_name) if project is not None else None
+        check = self.check()
+        self.band = stored if check is not None and check.rule is None else None
+
+    def set_miss_cost(self, cost: float) -> None:
+        """Say what a miss costs, in false alarms, for the cost curve and the suggestion alike."""
+        if cost != self.miss_cost:
+            self.miss_cost = cost
+            self.miss_cost_changed.emit(cost)
 
     # Filters
 
@@ -290,78 +344,6 @@ class Lab(QObject):
         if wanted != self.filter:
             self.filter = wanted
             self.filter_changed.emit()
-
-    # Edits of the cases, all undoable
-
-    def edit_cases(self, words: str, change: Callable[[list[Case]], object]) -> None:
-        """Apply `change` to a list of all the project's cases."""
-        before = self.session.snapshot().cases
-        after = list(before)
-        change(after)
-        if self.session.project is None or tuple(after) == before:
-            return
-        self.session.apply(
-            "cases",
-            words,
-            lambda project: project.set_cases(after),
-            lambda project: project.set_cases(before),
-        )
-
-    def edit_cell(self, position: int, column: int, value: Any) -> None:
-        """Change text, user message, label or note of one case."""
-        if column == LABEL:
-            self.label([position], value)
-            return
-        place = self.columns.places[position]
-        fields = {TEXT: "text", USER: "user_message", NOTE: "note"}
-        new = None if column == USER and not value else value
-
-        def change(cases: list[Case]) -> None:
-            cases[place] = replace(cases[place], **{fields[column]: new})
-
-        self.edit_cases(f"Edit {self.columns.cases[position].id}", change)
-
-    def label(self, positions: Sequence[int], label: bool | None) -> None:
-        """Label cases for the chosen check; `None` takes the label away."""
-        if not self.check_name:
-            return
-        places = [self.columns.places[position] for position in positions]
-
-        def change(cases: list[Case]) -> None:
-            for place in places:
-                labels = dict(cases[place].labels)
-                if label is None:
-                    labels.pop(self.check_name, None)
-                else:
-                    labels[self.check_name] = label
-                cases[place] = replace(cases[place], labels=labels)
-
-        word = {True: "yes", False: "no", None: "nothing"}[label]
-        self.edit_cases(f"Label {counted(len(places), 'case')} {word}", change)
-
-    def add_case(self, text: str = "", user_message: str | None = None) -> int:
-        """Add a case of this stage at the end and return its position."""
-        taken = {case.id for case in self.session.snapshot().cases}
-        number = len(self.columns) + 1
-        while f"c-{number:03}" in taken:
-            number += 1
-        case = Case(f"c-{number:03}", text, stage=self.stage, user_message=user_message)
-        self.edit_cases("Add case", lambda cases: cases.append(case))
-        return len(self.columns) - 1
-
-    def add_cases(self, added: Sequence[Case], words: str) -> None:
-        """Add cases at the end."""
-        self.edit_cases(words, lambda cases: cases.extend(added))
-
-    def delete(self, positions: Sequence[int]) -> None:
-        """Delete cases."""
-        places = sorted((self.columns.places[position] for position in positions), reverse=True)
-
-        def change(cases: list[Case]) -> None:
-            for place in places:
-                del cases[place]
-
-        self.edit_cases(f"Delete {counted(len(places), 'case')}", change)
 
     # Running
 
@@ -433,7 +415,7 @@ class Lab(QObject):
     def _run_done(self, outcome: Outcome) -> None:
         self._flush.stop()
         self.take_fresh()
-        self.session.end_run(_KIND, outcome.answers)
+        self.session.end_run(_KIND, outcome)
         self.session.history_changed.emit()
         self.progress_changed.emit()
         self.reload()

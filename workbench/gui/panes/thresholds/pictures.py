@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.gui.delegates.words import MonoDelegate
-from workbench.gui.models.cases import EVERYTHING, CaseFilter
+from workbench.gui.models.cases_filter import EVERYTHING, CaseFilter
 from workbench.gui.models.figures import format_threshold
 from workbench.gui.models.figures_check import DEFINITIONS, CheckFigures
 from workbench.gui.panes.thresholds.check_list import plain_table
@@ -34,7 +34,9 @@ class Pictures(QSplitter):
 
     def __init__(self, lab: Lab, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
-        from workbench.gui.widgets.plots import CurvesPlot, HistogramPlot, ReliabilityPlot
+        from workbench.gui.widgets.plot_histogram import HistogramPlot
+        from workbench.gui.widgets.plot_reliability import ReliabilityPlot
+        from workbench.gui.widgets.plots import CurvesPlot
 
         self._lab = lab
         self._shown: CheckFigures | None = None
@@ -59,7 +61,7 @@ class Pictures(QSplitter):
         self.band_box = QCheckBox("review band")
         self.band_box.setToolTip(
             "A second threshold: below it a text passes, from the threshold on it is rejected,\n"
-            "between the two a person decides. Only tried out here; a guardrail has one threshold."
+            "between the two a person decides. Kept in the project; the guardrail itself has one threshold."
         )
         self.band_spin = ThresholdSpin()
         self.band_spin.setAccessibleName("Lower end of the review band")
@@ -77,7 +79,7 @@ class Pictures(QSplitter):
         for picture, title in (
             (self.curves, "Threshold"),
             (self.roc, "ROC"),
-            (self.precision_recall, "Precision and recall"),
+            (self.precision_recall, "PR"),
             (self._cost_tab(), "Cost"),
             (self.band_curve, "Band"),
             (self.overview, "All checks"),
@@ -110,7 +112,7 @@ class Pictures(QSplitter):
         self.miss_cost = QDoubleSpinBox()
         self.miss_cost.setRange(0.1, 1000.0)
         self.miss_cost.setDecimals(1)
-        self.miss_cost.setValue(2.0)
+        self.miss_cost.setValue(self._lab.miss_cost)
         self.miss_cost.setKeyboardTracking(False)
         self.miss_cost.setAccessibleName("Cost of a miss in false alarms")
         self.cost_words = TokenLabel("", "second", size="second", elide=True)
@@ -134,7 +136,8 @@ class Pictures(QSplitter):
         lab.threshold_moved.connect(self._show_threshold)
         self.histogram.moved.connect(lab.preview)
         self.histogram.chosen.connect(lab.apply)
-        self.histogram.band_moved.connect(lab.set_band)
+        self.histogram.band_moved.connect(lab.preview_band)
+        self.histogram.band_chosen.connect(lab.set_band)
         self.histogram.bin_chosen.connect(self._bin_chosen)
         self.reliability.bin_chosen.connect(lambda low, high: self._bin_chosen(low, high, None))
         self.spin.valueChanged.connect(lab.apply)
@@ -144,12 +147,20 @@ class Pictures(QSplitter):
         self.cost.clicked.connect(lambda x, _y: self._threshold_clicked(x))
         self.roc.clicked.connect(lambda x, y: self._point_clicked("roc", x, y))
         self.precision_recall.clicked.connect(lambda x, y: self._point_clicked("pr", x, y))
-        self.miss_cost.valueChanged.connect(lambda _value: self._show_cost())
+        self.miss_cost.valueChanged.connect(lab.set_miss_cost)
+        lab.miss_cost_changed.connect(self._miss_cost_changed)
         self.equal_mass.toggled.connect(lambda _checked: self._show_reliability())
         self.tabs.currentChanged.connect(lambda _index: self._show_threshold(lab.threshold()))
         self.overview.cellDoubleClicked.connect(
             lambda row, _column: lab.choose_check(self.overview.item(row, 0).text())
         )
+
+    def _miss_cost_changed(self, cost: float) -> None:
+        blocked = self.miss_cost.blockSignals(True)
+        self.miss_cost.setValue(cost)
+        self.miss_cost.blockSignals(blocked)
+        self._drawn = [each for each in self._drawn if each is not self._cost_box]
+        self._show_tab()
 
     # What a click means
 
@@ -177,7 +188,6 @@ class Pictures(QSplitter):
             self._lab.apply(np.floor(exact * 10_000) / 10_000)
 
     def _band_toggled(self, shown: bool) -> None:
-        self.band_spin.setVisible(shown)
         self._lab.set_band(round(self._lab.threshold() / 2, 2) if shown else None)
 
     # What is shown
@@ -208,10 +218,32 @@ class Pictures(QSplitter):
                 f"{found.stale} out of date" if found.stale else "",
             ]
             self.histogram_head.note.set_text(", ".join(part for part in lost if part))
-            self.histogram.set_histogram(found.histogram, self._why_empty())
             self._drawn = []
-            self._show_reliability()
-        self._show_threshold(self._lab.threshold())
+            slices = self._lab.slices
+            slices.later("histogram", self._show_histogram)
+            slices.later("reliability", self._show_reliability)
+            slices.later("tab", self._show_tab)
+        self._place_threshold(self._lab.threshold())
+
+    def _show_histogram(self) -> None:
+        found = self._lab.figures()
+        self.histogram.set_histogram(found.histogram, self._why_empty(), found.oddity)
+
+    def _show_tab(self) -> None:
+        """Show the picture of the tab that is seen, at the present threshold."""
+        lab = self._lab
+        threshold = lab.threshold()
+        self._draw_shown()
+        shown = self.tabs.currentWidget()
+        if shown is self.overview:
+            self._show_overview()
+        elif shown is self.band_curve:
+            self._show_band_curve(lab.figures(), threshold, self._band(threshold))
+        else:
+            self._show_points(lab.figures(), threshold)
+
+    def _band(self, threshold: float) -> float | None:
+        return None if self._lab.band is None else min(self._lab.band, threshold)
 
     def _draw_shown(self) -> None:
         """Draw the picture of the tab that is seen, once for the present figures; the others wait until they are."""
@@ -243,7 +275,8 @@ class Pictures(QSplitter):
                 Line("recall", x, curve.recall, "passed", style.DashLine, True),
                 Line("FPR", x, curve.fpr, "rejected", style.DotLine, True),
                 Line("F1", x, curve.f1, "second", style.DashDotLine, True),
-            ]
+            ],
+            note=found.oddity,
         )
 
     def _why_no_curve(self, found: CheckFigures) -> str:
@@ -256,7 +289,7 @@ class Pictures(QSplitter):
             self.roc.set_curves([], self._why_no_curve(found))
             return
         chance = Line("chance", [0, 1], [0, 1], "second", Qt.PenStyle.DashLine)
-        self.roc.set_curves([Line(f"AUC {found.auc or 0:.3f}", *found.roc), chance])
+        self.roc.set_curves([Line(f"AUC {found.auc or 0:.3f}", *found.roc), chance], note=found.oddity)
 
     def _show_precision_recall(self, found: CheckFigures) -> None:
         from workbench.gui.widgets.plots import Line
@@ -268,7 +301,8 @@ class Pictures(QSplitter):
         base = Line(f"base rate {rate:.2f}", [0, 1], [rate, rate], "second", Qt.PenStyle.DashLine)
         # Steps, as in the average precision: a precision holds back to the recall before it.
         name = f"AP {found.average_precision or 0:.3f}"
-        self.precision_recall.set_curves([Line(name, *found.precision_recall, steps=True), base])
+        curves = [Line(name, *found.precision_recall, steps=True), base]
+        self.precision_recall.set_curves(curves, note=found.oddity)
 
     def _show_cost(self) -> None:
         from workbench.gui.widgets.plots import Line
@@ -288,16 +322,20 @@ class Pictures(QSplitter):
             Line("cost", curve.thresholds[keep], curve.cost[keep], steps=True),
             Line("least", [low, high], [curve.least, curve.least], "passed", Qt.PenStyle.DashLine),
         ]
-        self.cost.set_curves(lines, "", float(curve.cost.max()))
-        self.cost_words.set_text(
-            f"least {curve.least:g} from {low:.2f} to {high:.2f}; if calibrated best at {curve.ideal:.2f}"
+        self.cost.set_curves(lines, "", float(curve.cost.max()), found.oddity)
+        self.cost_words.set_text(f"least {curve.least:g} at {low:.2f}–{high:.2f}; ideal {curve.ideal:.2f}")
+        self.cost_words.setToolTip(
+            f"On these cases the least cost is {curve.least:g}, at thresholds from {low:.4f} to {high:.4f}.\n"
+            f"Ideal: {curve.ideal:.4f} would be best if the probabilities were calibrated."
         )
-        self.cost_words.setToolTip(self.cost_words.text())
 
     def _show_reliability(self) -> None:
         found = self._lab.figures()
-        self.reliability.set_bins(found.reliability(self.equal_mass.isChecked()), self._why_empty())
+        bins = found.reliability(self.equal_mass.isChecked())
+        self.reliability.set_bins(bins, self._why_empty(), found.oddity)
         error, brier = found.ece, found.brier
+        if self._lab.rule_words():
+            error = brier = None
         self.reliability_head.note.set_text(
             "" if error is None or brier is None else f"ECE {error:.3f}, 10 bins"
         )
@@ -305,21 +343,27 @@ class Pictures(QSplitter):
 
     def _show_threshold(self, threshold: float) -> None:
         """Move what moves with the threshold; runs once a frame while it is dragged."""
-        lab, found = self._lab, self._lab.figures()
+        self._place_threshold(threshold)
+        if not self._lab.slices.waiting("tab"):
+            self._show_tab()
+
+    def _place_threshold(self, threshold: float) -> None:
+        words = self._lab.rule_words()
+        self.spin.setEnabled(not words)
+        self.spin.setToolTip(words)
         self.spin.set_quietly(threshold)
         self.histogram.set_threshold(threshold)
-        band = None if lab.band is None else min(lab.band, threshold)
+        band = self._band(threshold)
         self.histogram.set_band(band)
+        shown = band is not None
+        if shown != self.band_box.isChecked():
+            blocked = self.band_box.blockSignals(True)
+            self.band_box.setChecked(shown)
+            self.band_box.blockSignals(blocked)
+        if shown == self.band_spin.isHidden():
+            self.band_spin.setVisible(shown)
         if band is not None:
             self.band_spin.set_quietly(band)
-        self._draw_shown()
-        shown = self.tabs.currentWidget()
-        if shown is self.overview:
-            self._show_overview()
-        elif shown is self.band_curve:
-            self._show_band_curve(found, threshold, band)
-        else:
-            self._show_points(found, threshold)
 
     def _show_points(self, found: CheckFigures, threshold: float) -> None:
         counts = found.confusion(threshold)
@@ -348,7 +392,7 @@ class Pictures(QSplitter):
 
         x, y = found.band_curve(threshold)
         lines = [Line("bands around the threshold", x, y)] if x else []
-        self.band_curve.set_curves(lines, self._why_empty())
+        self.band_curve.set_curves(lines, self._why_empty(), note=found.oddity)
         now = found.coverage(threshold if band is None else band, threshold)
         points = (
             [(now.coverage, now.accuracy, "accent")]
@@ -379,7 +423,11 @@ class Pictures(QSplitter):
                 self.overview.setItem(row, place, item)
             if item.text() != text:
                 item.setText(text)
-        self.overview.item(row, 0).setToolTip(f"threshold {format_threshold(threshold)}")
+        tip = [
+            f"threshold {format_threshold(threshold)}",
+            found.oddity or ("" if len(found) else "no labelled answers"),
+        ]
+        self.overview.item(row, 0).setToolTip("\n".join(part for part in tip if part))
 
 
 def _overview_table() -> QTableWidget:

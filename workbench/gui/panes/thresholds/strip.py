@@ -61,7 +61,7 @@ class RunStrip(Strip):
         self.stage_switch.chosen.connect(lab.show_stage)
         self.run_button.clicked.connect(self.run)
         self.stop_button.clicked.connect(lab.stop)
-        lab.progress_changed.connect(self.refresh)
+        lab.progress_changed.connect(lambda: lab.slices.later("strip", self.refresh))
 
     def run(self) -> None:
         """Run the checks on all cases, as fast as the limits allow."""
@@ -70,8 +70,10 @@ class RunStrip(Strip):
     def refresh(self) -> None:
         """Say how things stand."""
         lab = self._lab
+        here = len(lab.columns)
+        elsewhere = max(0, len(lab.session.snapshot().cases) - here)
         for stage in ("input", "output"):
-            number = sum(case.stage == stage for case in lab.session.snapshot().cases)
+            number = here if stage == lab.stage else elsewhere
             self.stage_switch.set_text(stage, f"{stage.title()} {grouped(number)}")
         self.stage_switch.choose(lab.stage)
         running = lab.running()
@@ -146,9 +148,14 @@ class RunStrip(Strip):
         elif lab.loading and not answered and not stale:
             self._say("queued", counted(total, "case"), "reading stored answers")
         elif not answered:
-            self._say("idle", f"{counted(total, 'case')}, not run yet", self._stale_words(stale))
+            words = [part for part in (self._large_words(), self._stale_words(stale)) if part]
+            self._say("idle", f"{counted(total, 'case')}, not run yet", "; ".join(words))
         else:
             self._show_answered(answered, stale, total)
+
+    def _large_words(self) -> str:
+        project = self._lab.session.project
+        return "" if project is None or project.large_cases is None else project.large_cases.words()
 
     def _show_answered(self, answered: int, stale: int, total: int) -> None:
         columns = self._lab.columns
@@ -158,7 +165,7 @@ class RunStrip(Strip):
         parts += self._odd_answers()
         if stale:
             parts.append(self._stale_words(stale))
-        parts.append("moving a threshold asks no model")
+        parts.append(self._large_words() or "moving a threshold asks no model")
         whole = not stale and complete == total
         head = f"{grouped(answered)} of {counted(total, 'case')} answered"
         self._say("passed" if whole else "stale", head, ", ".join(parts))

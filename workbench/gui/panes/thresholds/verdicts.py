@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -16,11 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.gui.models.cases import CELLS, EVERYTHING, CaseFilter
+from workbench.engine.evaluation.suggestions import TARGETS
+from workbench.gui.models.cases_filter import CELLS, EVERYTHING, CaseFilter
 from workbench.gui.models.figures import format_threshold
 from workbench.gui.models.figures_check import DEFINITIONS, CheckFigures
 from workbench.gui.panes.thresholds.batch import short_turns
 from workbench.gui.panes.thresholds.lab import Lab
+from workbench.gui.shell.scale import fit
 from workbench.gui.widgets.confusion import ConfusionMatrix
 from workbench.gui.widgets.figure_label import FigureLabel
 from workbench.gui.widgets.labels import Ground, SectionHead, TokenLabel
@@ -29,8 +33,10 @@ from workbench.gui.widgets.number_grid import Number, NumberGrid
 if TYPE_CHECKING:
     from workbench.engine.evaluation import OutOfBag, Suggestion
     from workbench.engine.evaluation.metrics import Confusion
+    from workbench.engine.evaluation.suggestions import Kind
 
 _PAUSE_MS = 250
+_LATEST_SECONDS = 2.0
 
 
 class Verdicts(QWidget):
@@ -40,6 +46,7 @@ class Verdicts(QWidget):
         super().__init__(parent)
         self._lab = lab
         self._asked: tuple[Any, ...] = ()
+        self._changing_since = 0.0
         self.matrix_head = SectionHead("At threshold")
         self.at = FigureLabel("0.00000", bold=True)
         self.at.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -53,11 +60,11 @@ class Verdicts(QWidget):
         self.band_words.setContentsMargins(12, 0, 12, 8)
         self.suggestions_head = SectionHead("Suggestions")
         self.suggestions = [
-            SuggestionRow("recall", "Recall at least", 0.95, 0.01, 1.0),
-            SuggestionRow("fpr", "False alarms at most", 0.05, 0.001, 0.99, "of no"),
-            SuggestionRow("cost", "A miss costs", 2.0, 0.1, 1000.0, "false alarms"),
-            SuggestionRow("conformal_recall", "Miss at most", 0.05, 0.001, 0.5, "of new yes"),
-            SuggestionRow("conformal_fpr", "Flag at most", 0.05, 0.001, 0.5, "of new no"),
+            SuggestionRow("recall", "Catch at least", 0.01, 1.0, "of yes (recall)"),
+            SuggestionRow("fpr", "Flag at most", 0.001, 0.99, "of no (FPR)"),
+            SuggestionRow("cost", "A miss costs", 0.1, 1000.0, "false alarms"),
+            SuggestionRow("conformal_recall", "Miss at most", 0.001, 0.5, "of new yes"),
+            SuggestionRow("conformal_fpr", "Flag at most", 0.001, 0.5, "of new no"),
         ]
         self._build()
         self._pause = QTimer(self)
@@ -66,12 +73,13 @@ class Verdicts(QWidget):
         self._pause.timeout.connect(self._ask)
         self.matrix.chosen.connect(self._cell_chosen)
         for row in self.suggestions:
-            row.changed.connect(self._soon)
+            row.changed.connect(lambda row=row: self._target_changed(row))
             row.applied.connect(lambda threshold: lab.apply(threshold, chosen_here=True))
-        lab.columns_changed.connect(self.refresh)
+        lab.columns_changed.connect(self._refresh_soon)
         lab.check_changed.connect(self._check_changed)
         lab.threshold_moved.connect(self._threshold_moved)
         lab.filter_changed.connect(self._show_filter)
+        lab.miss_cost_changed.connect(self._miss_cost_changed)
 
     def _build(self) -> None:
         ground = Ground()
@@ -93,7 +101,7 @@ class Verdicts(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.matrix_head)
         layout.addWidget(scroll, 1)
-        self.setMinimumWidth(310)
+        fit(self, min_width=310)
 
     # The matrix and the figures
 
@@ -102,26 +110,36 @@ class Verdicts(QWidget):
         found = self._lab.figures()
         definitions = DEFINITIONS
         bins = found.reliability()
+        # The 0 or 1 of a check that asks no model is no estimate whose quality could be measured.
+        estimate = not self._lab.rule_words()
         numbers = [
             Number("AUC", found.auc, definitions["AUC"]),
             Number("AP", found.average_precision, definitions["AP"]),
             Number("base rate", found.base_rate, definitions["base rate"]),
-            Number("log loss", found.log_loss, definitions["log loss"]),
-            Number("ECE", found.ece, f"{definitions['ECE']} ({len(bins)} bins)", digits=3),
-            Number("MCE", found.mce, f"{definitions['MCE']} ({len(bins)} bins)", digits=3),
-            Number("Brier", found.brier, definitions["Brier"], digits=3),
+            Number("log loss", found.log_loss if estimate else None, definitions["log loss"]),
+            Number(
+                "ECE", found.ece if estimate else None, f"{definitions['ECE']} ({len(bins)} bins)", digits=3
+            ),
+            Number(
+                "MCE", found.mce if estimate else None, f"{definitions['MCE']} ({len(bins)} bins)", digits=3
+            ),
+            Number("Brier", found.brier if estimate else None, definitions["Brier"], digits=3),
         ]
         self.quality.show_numbers(numbers)
         self._show_threshold(self._lab.threshold())
         self._soon()
 
+    def _refresh_soon(self) -> None:
+        self._lab.slices.later("figures", self.refresh)
+
     def _check_changed(self) -> None:
-        self.refresh()
+        self._refresh_soon()
         # Whoever walks through the checks is asked about the one where they stay.
         self._pause.start()
 
     def _threshold_moved(self, threshold: float) -> None:
-        self._show_threshold(threshold)
+        if not self._lab.slices.waiting("figures"):
+            self._show_threshold(threshold)
         if self._pause.isActive():
             # Whoever drags needs the processor; the suggestions can wait until the hand rests.
             self._pause.start()
@@ -146,11 +164,8 @@ class Verdicts(QWidget):
         if now.coverage is None:
             self.band_words.set_text("Review band: no labelled answers yet.")
             return
-        right = "none is decided" if now.accuracy is None else f"{now.accuracy:.1%} of those right"
-        self.band_words.set_text(
-            f"Review band {low:.2f} to {threshold:.2f}: {now.review} to a person, {now.coverage:.1%} decided alone, "
-            f"{right}; {now.missed} missed, {now.false_alarms} false alarms."
-        )
+        words = now.words()
+        self.band_words.set_text(f"{words[0].upper()}{words[1:]}.")
 
     def _cell_chosen(self, cell: str) -> None:
         self._lab.set_filter(CaseFilter(cell, words=CELLS[cell]) if cell else EVERYTHING)
@@ -161,8 +176,21 @@ class Verdicts(QWidget):
 
     # Suggestions
 
+    def _target_changed(self, row: SuggestionRow) -> None:
+        if row.kind == "cost":
+            self._lab.set_miss_cost(row.target())
+        self._soon()
+
+    def _miss_cost_changed(self, cost: float) -> None:
+        next(row for row in self.suggestions if row.kind == "cost").set_target(cost)
+        self._soon()
+
     def _soon(self) -> None:
+        """Ask when nothing has changed for a moment, and anyway after some time of changes."""
+        now = time.monotonic()
         if not self._pause.isActive():
+            self._changing_since = now
+        if now - self._changing_since < _LATEST_SECONDS:
             self._pause.start()
 
     def _ask(self) -> None:
@@ -170,20 +198,36 @@ class Verdicts(QWidget):
         lab, found = self._lab, self._lab.figures()
         if lab.session.project is None or not lab.check_name:
             return
+        if words := lab.rule_words():
+            self._show_no_suggestions(words)
+            return
         wishes = [(row.kind, row.target()) for row in self.suggestions]
         asked = (id(found), found, wishes)
         if self._asked and self._asked[1] is found and self._asked[2] == wishes:
             return
         self._asked = asked
+        self.suggestions_head.note.setToolTip("")
         self.suggestions_head.note.set_text(f"on cases left out, from {len(found)} of {len(lab.columns)}")
         lab.session.jobs.run_pool(
-            suggest_all, found, wishes,
+            suggest_all, found, wishes, lambda: self._asked is asked,
             on_done=self._show_suggestions,
             on_error=lambda error: lab.session.status.emit(f"Suggestions: {error}"),
             key="suggest",
         )  # fmt: skip
 
+    def _show_no_suggestions(self, words: str) -> None:
+        from workbench.engine.evaluation import Suggestion
+
+        self._asked = ()
+        self.suggestions_head.note.set_text("asks no model")
+        self.suggestions_head.note.setToolTip(words)
+        for row in self.suggestions:
+            reason = "no threshold to suggest: its answer is 0 or 1"
+            row.show_suggestion(Suggestion(row.kind, row.target(), None, reason))
+
     def _show_suggestions(self, found: list[Suggestion]) -> None:
+        if len(found) != len(self.suggestions):
+            return
         for row, suggestion in zip(self.suggestions, found, strict=True):
             row.show_suggestion(suggestion)
 
@@ -213,24 +257,23 @@ class SuggestionRow(QWidget):
     applied = Signal(float)
 
     def __init__(
-        self, kind: str, words: str, target: float, low: float, high: float, after: str = "",
-        parent: QWidget | None = None,
-    ) -> None:  # fmt: skip
+        self, kind: Kind, words: str, low: float, high: float, after: str, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.kind = kind
+        self.kind: Kind = kind
         self.threshold: float | None = None
         self.spin = QDoubleSpinBox()
         self.spin.setRange(low, high)
         self.spin.setDecimals(3 if low < 0.01 else 2 if high <= 1 else 1)
         self.spin.setSingleStep(0.01 if high <= 1 else 0.5)
-        self.spin.setValue(target)
+        self.spin.setValue(TARGETS[kind])
         self.spin.setKeyboardTracking(False)
-        self.spin.setAccessibleName(words)
-        self.spin.setFixedWidth(66)
+        self.spin.setAccessibleName(f"{words} … {after}")
+        fit(self.spin, width=66)
         self.result = TokenLabel("–", monospace=True, size="section", align=Qt.AlignmentFlag.AlignRight)
-        self.result.setFixedWidth(48)
+        fit(self.result, width=48)
         self.button = QPushButton("Apply")
-        self.button.setAccessibleName(f"Apply: {words}")
+        self.button.setAccessibleName(f"Apply: {words} … {after}")
         self.button.setEnabled(False)
         self.figures = TokenLabel("", "second", size="second", wrap=True)
         line = QHBoxLayout()
@@ -239,18 +282,27 @@ class SuggestionRow(QWidget):
         line.addWidget(self.spin)
         line.addWidget(TokenLabel(after, bold=True, elide=True), 1)
         line.addWidget(self.result)
-        line.addWidget(self.button)
+        below = QHBoxLayout()
+        below.setSpacing(6)
+        below.addWidget(self.figures, 1)
+        below.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 6)
         layout.setSpacing(2)
         layout.addLayout(line)
-        layout.addWidget(self.figures)
+        layout.addLayout(below)
         self.spin.valueChanged.connect(lambda _value: self.changed.emit())
         self.button.clicked.connect(self._apply)
 
     def target(self) -> float:
         """Return the target asked for."""
         return float(self.spin.value())
+
+    def set_target(self, target: float) -> None:
+        """Show another target, told by somebody else."""
+        blocked = self.spin.blockSignals(True)
+        self.spin.setValue(target)
+        self.spin.blockSignals(blocked)
 
     def _apply(self) -> None:
         if self.threshold is not None:
@@ -315,13 +367,19 @@ def _suggestion_tip(suggestion: Suggestion) -> str:
     return "\n".join(parts)
 
 
-def suggest_all(found: CheckFigures, wishes: list[tuple[str, float]]) -> list[Suggestion]:
-    """Return the engine's suggestion for every wish (rule, target)."""
+def suggest_all(
+    found: CheckFigures, wishes: list[tuple[str, float]], wanted: Callable[[], bool] = lambda: True
+) -> list[Suggestion]:
+    """Return the engine's suggestion for every wish (rule, target); fewer once nobody wants them any more."""
     from workbench.engine.evaluation import suggest
 
     rounds = bootstrap_rounds(len(found))
     with short_turns():
-        return [suggest(found.p, found.y, kind, target, rounds=rounds) for kind, target in wishes]  # type: ignore[arg-type]
+        return [
+            suggest(found.p, found.y, kind, target, rounds=rounds)  # type: ignore[arg-type]
+            for kind, target in wishes
+            if wanted()
+        ]
 
 
 def bootstrap_rounds(cases: int) -> int:
