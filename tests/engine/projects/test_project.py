@@ -88,6 +88,13 @@ TOOLS = (
         "answering", "Looks up.", '{"type": "object"}\n', Simulation(json='{"a": 1}', delay_ms=20)
     ),
     ToolDefinition("parts", "Shows.", simulate=Simulation(contents=({"type": "text", "text": "a\nb"},))),
+    ToolDefinition(
+        "book",
+        simulate=Simulation(text="booked", result='{"id": null}', attributes='{"trace": "t"}'),
+        return_immediately=True,
+        compensate="plain",
+    ),
+    ToolDefinition("pay", compensate=Simulation(json="[1]", delay_ms=3)),
 )
 EDITS: dict[str, Any] = {
     "name": (lambda p: p.set_name("New"), lambda s: s.name, "New"),

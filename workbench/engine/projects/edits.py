@@ -13,14 +13,15 @@ from workbench.engine.evaluation.cases import Case
 from workbench.engine.guardrails.settings import CheckSettings, Stage
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects import files
-from workbench.engine.projects.case_file import CaseFile
+from workbench.engine.projects.case_file import CaseFile, LargeCases
+from workbench.engine.projects.check_rows import ORIGIN_KEYS, REVIEW_KEY, RULE_KEYS, check_values
 from workbench.engine.projects.files import PARAMETERS_FOLDER
 from workbench.engine.projects.settings_reader import ProjectSettings, read_settings
 from workbench.engine.projects.toml_document import TomlDocument
 from workbench.engine.projects.toml_scan import Path as TomlPath
 from workbench.engine.templates.options import MessageTemplate, TemplateOptions
 from workbench.engine.text import TextFile, nearest
-from workbench.engine.tools.definitions import ToolDefinition
+from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.engine.translation.settings import Rule, TranslationSettings
 
 PARAMETERS_SCHEMA = "parameters.schema.json"
@@ -30,15 +31,30 @@ CASES = "cases.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class ThresholdOrigin:
-    """On what a threshold was chosen; when one of the three changes, the threshold is stale.
+    """On what a threshold was chosen; when the model or the wording changes, the threshold is stale.
 
     `model` is the name and version of the model that answered, `question` the check's question then,
-    `date` an ISO date.
+    `date` an ISO date. `yes_means` and `no_means` are those of the check then, empty where it had none;
+    `None` where they were not noted, as in older projects.
     """
 
     model: str = ""
     question: str = ""
     date: str = ""
+    yes_means: str | None = None
+    no_means: str | None = None
+
+    def reworded(self, check: CheckSettings) -> str | None:
+        """Return in what the wording of `check` differs from the one then, `None` where it does not."""
+        if self.question and self.question != check.question:
+            return "it was chosen for another question"
+        for noted, now, word in (
+            (self.yes_means, check.yes_means, "yes"),
+            (self.no_means, check.no_means, "no"),
+        ):
+            if noted is not None and noted != (now or ""):
+                return f"it was chosen for another description of {word}"
+        return None
 
 
 @dataclass(slots=True)
@@ -59,12 +75,16 @@ class ProjectEdits:
     _members: dict[str, Member]
     _set_files: dict[str, str]
     _cases: CaseFile
+    _cases_ahead: bool
+    large_cases: LargeCases | None
     _file_problems: list[Diagnostic]
 
     def _settings(self) -> ProjectSettings:
         raise NotImplementedError
 
     def _text_of(self, relative: str) -> TextFile | None:
+        if relative == CASES:
+            self._settle_cases()
         member = self._members.get(relative)
         return member.text if member else None
 
@@ -122,10 +142,16 @@ class ProjectEdits:
         self._set_known(("template",), key, value, _field_names(TemplateOptions))
 
     def set_check(self, stage: Stage, index: int, check: CheckSettings) -> None:
-        """Make `check` the check at `index` of a stage; keys that stay equal are not touched."""
+        """Make `check` the check at `index` of a stage; keys that stay equal are not touched.
+
+        Where a question becomes a rule, what only a question has goes; a note on its threshold stays.
+        """
         path = self._row(_checks(stage), index)
         row = dict(self._document.get(path))
-        for key, value in _check_values(check).items():
+        if check.rule is not None and "question" in row and "question" not in check_values(check):
+            for key in ("question", "yes_means", "no_means", "threshold"):
+                row.pop(key, None)
+        for key, value in check_values(check).items():
             row.pop(key, None)
             if value is not None:
                 row[key] = value
@@ -133,7 +159,7 @@ class ProjectEdits:
 
     def add_check(self, stage: Stage, check: CheckSettings, index: int | None = None) -> None:
         """Add a check before `index`, or at the end."""
-        row = {key: value for key, value in _check_values(check).items() if value is not None}
+        row = {key: value for key, value in check_values(check).items() if value is not None}
         self._insert(_checks(stage), index, row)
 
     def remove_check(self, stage: Stage, index: int) -> None:
@@ -163,7 +189,7 @@ class ProjectEdits:
         on what the value was chosen; without it an older note is removed, since it no longer holds.
 
         Raises:
-            ValueError: when there is no such check or the value is out of range.
+            ValueError: when there is no such check, it asks no model, or the value is out of range.
         """
         if value is not None and (isinstance(value, bool) or not 0 <= value <= 1):
             raise ValueError(f"a threshold lies between 0 and 1, not at {value}")
@@ -173,17 +199,35 @@ class ProjectEdits:
         path = self._check_path(stage, check_name)
         if path is None:
             raise ValueError(f"there is no check named `{check_name}` at the {stage} stage")
-        before = self._document.get((*path, "threshold"))
+        row = self._document.get(path)
+        if "question" not in row and any(key in row for key in RULE_KEYS):
+            raise ValueError(
+                f"the check `{check_name}` asks no model: its answer is 0 or 1, without a threshold"
+            )
+        before = row.get("threshold")
         self._edit((*path, "threshold"), value)
         if origin is not None:
-            note = {
-                "model": origin.model,
-                "question": origin.question,
-                "date": origin.date or str(date.today()),
-            }
-            self._edit((*path, "chosen"), note)
+            note = {key: getattr(origin, key) for key in ORIGIN_KEYS}
+            note["date"] = origin.date or str(date.today())
+            self._edit((*path, "chosen"), {key: text for key, text in note.items() if text is not None})
         elif before != value:
             self._edit((*path, "chosen"), None)
+
+    def set_review(self, stage: Stage, check_name: str, value: float | None) -> None:
+        """Leave what lies between `value` and the threshold of a check to a person; `None` leaves nothing.
+
+        Raises:
+            ValueError: when there is no such check, it asks no model, or the value is out of range.
+        """
+        if value is not None and (isinstance(value, bool) or not 0 <= value <= 1):
+            raise ValueError(f"a review band begins between 0 and 1, not at {value}")
+        path = self._check_path(stage, check_name)
+        if path is None:
+            raise ValueError(f"there is no check named `{check_name}` at the {stage} stage")
+        row = self._document.get(path)
+        if value is not None and "question" not in row and any(key in row for key in RULE_KEYS):
+            raise ValueError(f"the check `{check_name}` asks no model: its answer is 0 or 1")
+        self._edit((*path, REVIEW_KEY), value)
 
     def set_translation(self, key: str, value: Any) -> None:
         """Change one key of the translation (also `preamble`, `rules` and `budget`); `None` removes it."""
@@ -323,11 +367,32 @@ class ProjectEdits:
         self._set_text(OUTPUT_SCHEMA, text)
 
     def set_cases(self, cases: Sequence[Case]) -> None:
-        """Make `cases` the labelled cases; rows that stay equal keep their text."""
+        """Make `cases` the labelled cases; rows that stay equal keep their text.
+
+        Raises:
+            ValueError: where the file is too long to be held, so that only its first cases are known.
+        """
         if tuple(cases) == self._cases.cases:
             return
+        if self.large_cases is not None:
+            raise ValueError(self.large_cases.words())
         self._cases.replace(cases)
-        self._set_text(CASES, self._cases.text)
+        self._cases_ahead = True
+        self._file_problems = [found for found in self._file_problems if found.file != CASES]
+        self.revision += 1
+        self._settings_stay()
+
+    def _settings_stay(self) -> None:
+        """Say that the last revision left `workbench.toml` as it was, so that it need not be read again."""
+        raise NotImplementedError
+
+    def _settle_cases(self) -> None:
+        """Take the text of edited cases over; putting it together for every edit would make each cost all rows."""
+        if self._cases_ahead:
+            self._cases_ahead = False
+            revision = self.revision
+            self._set_text(CASES, self._cases.text)
+            self.revision = revision
 
     def set_graph(self, text: str | None, file: str = "graph.json") -> None:
         """Use an object graph with this JSON text instead of messages; `None` goes back to messages."""
@@ -359,31 +424,33 @@ def _checks(stage: Stage) -> TomlPath:
     return ("guardrails", stage, "checks")
 
 
-def _check_values(check: CheckSettings) -> dict[str, Any]:
-    return {
-        "name": check.name,
-        "question": check.question,
-        "yes_means": check.yes_means,
-        "no_means": check.no_means,
-        "threshold": check.threshold,
-    }
-
-
 def _tool_values(tool: ToolDefinition) -> dict[str, Any]:
     values: dict[str, Any] = {"name": tool.name}
     if tool.description:
         values["description"] = tool.description
     values["parameters"] = tool.parameters
+    if tool.return_immediately:
+        values["return_immediately"] = True
+    if isinstance(tool.compensate, str):
+        values["compensate"] = tool.compensate
     if tool.simulate is not None:
-        answer = {
-            "text": tool.simulate.text,
-            "json": tool.simulate.json,
-            "contents": None if tool.simulate.contents is None else _plain(tool.simulate.contents),
-            "error": tool.simulate.error,
-            "delay_ms": tool.simulate.delay_ms or None,
-        }
-        values["simulate"] = {key: value for key, value in answer.items() if value is not None}
+        values["simulate"] = _simulation_values(tool.simulate)
+    if tool.compensate is not None and not isinstance(tool.compensate, str):
+        values["compensate"] = _simulation_values(tool.compensate)
     return values
+
+
+def _simulation_values(simulation: Simulation) -> dict[str, Any]:
+    values = {
+        "text": simulation.text,
+        "json": simulation.json,
+        "contents": None if simulation.contents is None else _plain(simulation.contents),
+        "error": simulation.error,
+        "delay_ms": simulation.delay_ms or None,
+        "result": simulation.result,
+        "attributes": simulation.attributes,
+    }
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _plain(value: Any) -> Any:

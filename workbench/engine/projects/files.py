@@ -75,6 +75,24 @@ def read_bytes(root: Path, relative: str) -> bytes | None:
         raise ProjectError.of("unreadable", message, file=relative) from None
 
 
+def read_head(root: Path, relative: str, most: int) -> bytes:
+    """Return the whole lines among the first `most` bytes of a file that is too long to be held.
+
+    Raises:
+        ProjectError: when it lies outside, is no regular file or cannot be read.
+    """
+    path = inside(root, relative)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ProjectError.of("no_file", f"{relative} is no regular file", file=relative)
+        with path.open("rb") as file:
+            data = file.read(most)
+    except OSError as error:
+        message = f"{relative} cannot be read: {error.strerror or error}"
+        raise ProjectError.of("unreadable", message, file=relative) from None
+    return data[: data.rfind(b"\n") + 1]
+
+
 def decode(data: bytes, relative: str) -> TextFile:
     """Return the text of `data`.
 

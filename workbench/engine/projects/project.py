@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from workbench.engine.diagnostics import Diagnostic, sort_diagnostics
+from workbench.engine.evaluation.cases import Case
 from workbench.engine.guardrails.settings import Stage
 from workbench.engine.projects import files
-from workbench.engine.projects.case_file import CaseFile
+from workbench.engine.projects.case_file import HEAD_BYTES, LARGE_BYTES, CaseFile, LargeCases
+from workbench.engine.projects.check_rows import REVIEW_KEY
 from workbench.engine.projects.edits import (
     CASES,
     OUTPUT_SCHEMA,
@@ -86,6 +88,9 @@ class Project(ProjectEdits):
         self._members: dict[str, Member] = {}
         self._set_files: dict[str, str] = {}
         self._cases = CaseFile()
+        self._cases_ahead = False
+        self.large_cases: LargeCases | None = None
+        """What is known of a file of cases that is too long to be held; `None` for any other."""
         self._file_problems: list[Diagnostic] = []
         self._settings_cache: tuple[int, ProjectSettings, list[Problem]] | None = None
         self._snapshot_cache: tuple[int, ProjectSnapshot] | None = None
@@ -141,12 +146,34 @@ class Project(ProjectEdits):
         for relative in (PARAMETERS_SCHEMA, OUTPUT_SCHEMA):
             self._read_member(relative)
         self._read_parameter_sets()
-        self._read_member(CASES)
+        self._read_cases()
         graph = self._settings().graph_file
         if graph is not None and graph not in self._members:
             self._read_member(graph, named_by=("template", "graph"))
-        cases = self._text_of(CASES)
-        self._cases = CaseFile(cases.text if cases else "", CASES)
+
+    def _read_cases(self) -> None:
+        """Read the labelled cases; of a file that is too long to be held only the first ones."""
+        assert self.root is not None
+        try:
+            size = files.inside(self.root, CASES).stat().st_size
+        except (OSError, ProjectError):
+            size = 0
+        if size <= LARGE_BYTES:
+            self._read_member(CASES)
+            cases = self._text_of(CASES)
+            self._cases = CaseFile(cases.text if cases else "", CASES)
+            return
+        # The file is no member: it is never written, and so never compared with what lies on the disk.
+        try:
+            head = files.read_head(self.root, CASES, HEAD_BYTES)
+            self._cases = CaseFile(files.decode(head, CASES).text, CASES)
+        except ProjectError as error:
+            self._file_problems.extend(error.diagnostics)
+        self.large_cases = LargeCases(size, len(self._cases.cases))
+
+    def every_case(self) -> Iterable[Case]:
+        """Return all labelled cases: those held, or a stream of the file where it is too long to be held."""
+        return self.snapshot().every_case()
 
     def _read_parameter_sets(self) -> None:
         assert self.root is not None
@@ -203,6 +230,7 @@ class Project(ProjectEdits):
         """Whether anything differs from what was last read or saved."""
         if self.root is None or self._migrated_from is not None:
             return True
+        self._settle_cases()
         if self._document.text != self._toml_file.text:
             return True
         return any(member.text != member.saved for member in self._members.values())
@@ -214,6 +242,9 @@ class Project(ProjectEdits):
         found = [self._diagnostic(problem) for problem in problems]
         found += self._file_problems
         found += self._cases.diagnostics
+        if self.large_cases is not None:
+            hint = "`prompt-workbench evaluate` reads all of them, one by one; split the file to edit it here"
+            found.append(Diagnostic("info", "large_cases", self.large_cases.words(), hint=hint, file=CASES))
         found += self._surrogate_problems()
         if "format" not in self._document.values:
             message = f"there is no `format`; the file is read as format {FORMAT}"
@@ -248,6 +279,7 @@ class Project(ProjectEdits):
             tools=settings.tools,
             models=settings.models,
             cases=self._cases.cases,
+            all_cases_held=self.large_cases is None,
         )
         self._snapshot_cache = (self.revision, snapshot)
         return snapshot
@@ -260,6 +292,7 @@ class Project(ProjectEdits):
     @property
     def files(self) -> tuple[str, ...]:
         """The project's files by their path in the folder, `workbench.toml` first."""
+        self._settle_cases()
         return (PROJECT_FILE, *(relative for relative, m in self._members.items() if m.text is not None))
 
     def parameter_set_file(self, name: str) -> str | None:
@@ -277,7 +310,18 @@ class Project(ProjectEdits):
         chosen = self._document.get((*path, "chosen")) if path else None
         if not isinstance(chosen, Mapping):
             return None
-        return ThresholdOrigin(*(str(chosen.get(key, "")) for key in ("model", "question", "date")))
+        means = (None if key not in chosen else str(chosen[key]) for key in ("yes_means", "no_means"))
+        return ThresholdOrigin(*(str(chosen.get(key, "")) for key in ("model", "question", "date")), *means)
+
+    def review_from(self, stage: Stage, check_name: str) -> float | None:
+        """Return from which probability on, up to the threshold, a person decides; `None` for no such band."""
+        path = self._check_path(stage, check_name)
+        low = self._document.get((*path, REVIEW_KEY)) if path else None
+        return (
+            float(low)
+            if isinstance(low, int | float) and not isinstance(low, bool) and 0 <= low <= 1
+            else None
+        )
 
     def _parameter_sets(self) -> Iterator[tuple[str, TextFile]]:
         for name in sorted(self._set_files):
@@ -292,6 +336,10 @@ class Project(ProjectEdits):
         if self._settings_cache is None or self._settings_cache[0] != self.revision:
             self._settings_cache = (self.revision, *read_settings(self._document.values))
         return self._settings_cache
+
+    def _settings_stay(self) -> None:
+        if self._settings_cache is not None and self._settings_cache[0] == self.revision - 1:
+            self._settings_cache = (self.revision, *self._settings_cache[1:])
 
     def _diagnostic(self, problem: Problem) -> Diagnostic:
         span = self._document.map.place(problem.path, of_key=problem.of_key) or (0, 0)
@@ -359,6 +407,7 @@ class Project(ProjectEdits):
 
     def _pending(self) -> dict[str, bytes | None]:
         """Return the bytes of every file that saving must write, `None` for one that it must remove."""
+        self._settle_cases()
         pending: dict[str, bytes | None] = {}
         for relative, member in self._members.items():
             if member.text != member.saved:
@@ -457,6 +506,7 @@ class Project(ProjectEdits):
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise ProjectError.of("not_empty", f"{target} exists and is not empty", file=str(target))
         target.mkdir(parents=True, exist_ok=True)
+        self._settle_cases()
         if self.root is not None:
             copy_tree(self.root, target, leave_out=set(self._members) | {PROJECT_FILE})
             self.discard_recovery()
@@ -515,8 +565,10 @@ class Project(ProjectEdits):
             member = self._members.setdefault(relative, Member(None, None, None))
             member.text = content
         self._set_files = dict(state.parameter_sets)
-        cases = self._text_of(CASES)
-        self._cases = CaseFile(cases.text if cases else "", CASES)
+        self._cases_ahead = False
+        if self.large_cases is None:
+            cases = self._text_of(CASES)
+            self._cases = CaseFile(cases.text if cases else "", CASES)
         self.revision += 1
         return True
 
@@ -533,6 +585,7 @@ class Project(ProjectEdits):
         return None if fallback is None else Recovery.of_project(fallback)
 
     def _recovery_state(self) -> RecoveryState:
+        self._settle_cases()
         return RecoveryState(
             name=self.name,
             toml=self._document.text,

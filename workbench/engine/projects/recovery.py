@@ -117,6 +117,20 @@ class Recovery:
         except (ProjectError, KeyError, TypeError, ValueError):
             return None
 
+    def set_aside(self) -> Path | None:
+        """Keep the copy under a name of its own, which nothing writes over; return its path, `None` for no copy.
+
+        Named `recovery.json` again, it is offered at the next opening.
+        """
+        path = self.path
+        if not path.exists():
+            return None
+        stem = f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S', time.localtime(path.stat().st_mtime))}"
+        names = (f"{stem}{suffix}.json" for suffix in ("", *(f"-{number}" for number in range(2, 1000))))
+        kept = next(each for name in names if not (each := path.with_name(name)).exists())
+        path.replace(kept)
+        return kept
+
     def discard(self) -> None:
         """Delete the copy."""
         files.remove_file(self.path)

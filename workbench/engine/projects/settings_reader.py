@@ -12,13 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from workbench.engine.guardrails.settings import DEFAULT_THRESHOLD, CheckSettings, GuardrailSettings, Stage
-from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
+from workbench.engine.guardrails.settings import DEFAULT_THRESHOLD, GuardrailSettings, Stage
+from workbench.engine.model_settings import ModelSettings
+from workbench.engine.projects.check_rows import lint_review, read_check
+from workbench.engine.projects.model_rows import read_models
 from workbench.engine.projects.toml_scan import Path
 from workbench.engine.templates.options import DIALECTS, MessageTemplate, TemplateOptions
 from workbench.engine.text import nearest, shorten
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
-from workbench.engine.translation.settings import Rule, TranslationSettings
+from workbench.engine.translation.settings import SCHEMA_STYLES, Rule, TranslationSettings
 
 ESCAPES = (
     "none",
@@ -33,38 +35,6 @@ ESCAPES = (
 )
 ROLES = ("system", "developer", "user", "assistant", "tool")
 RULE_OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in", "matches", "exists", "length")
-MODEL_OPTIONS = (
-    "path",
-    "recording",
-    "fitted",
-    "timeout",
-    "budget",
-    "total_budget",
-    "max_retries",
-    "max_questions",
-    "split",
-    "concurrency",
-    "headers",
-    "organization",
-    "project",
-    "safety_identifier",
-    "secret_header",
-    "body",
-    "extra_body",
-    "temperature",
-    "seed",
-    "max_tokens",
-    "n_ctx",
-    "n_threads",
-    "num_ctx",
-    "think",
-    "cache_prompt",
-    "min_mass",
-    "yes_words",
-    "no_words",
-)
-# The start of a key as the big providers hand it out; a project must hold names of secrets only.
-_LOOKS_SECRET = re.compile(r"(?:sk|pk|rk|key|ghp|xox[abp])[-_].{12,}|\S{40,}|Bearer\s.+")
 
 _TYPES: dict[type, str] = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
@@ -114,12 +84,27 @@ def read_settings(values: Mapping[str, Any]) -> tuple[ProjectSettings, list[Prob
         output_guardrail=_guardrail(guardrails.table("output"), "output"),
         translation=_translation(root.table("translation")),
         tools=_tools(root.rows("tools")),
-        models=_models(root.table("models")),
+        models=read_models(root.table("models")),
     )
     guardrails.done()
     template.done()
     root.done()
+    _judge_target(settings, problems)
     return settings, problems
+
+
+def _judge_target(settings: ProjectSettings, problems: list[Problem]) -> None:
+    """Warn where requests shall become programs and there is nothing, or no name, that a program could call."""
+    if settings.translation.target != "program":
+        return
+    path: Path = ("translation", "target")
+    if not settings.tools:
+        message = "requests become programs, but there is no tool that a program could call"
+        problems.append(Problem("warning", "target", message, path, "add [[tools]], or leave `target` out"))
+    for index, tool in enumerate(settings.tools):
+        if tool.name and not (tool.name.isascii() and tool.name.isidentifier()):
+            message = f"programs cannot call {shown(tool.name)}: names have letters, digits and _ only"
+            problems.append(Problem("warning", "target", message, ("tools", index, "name")))
 
 
 def _template_options(table: _Table) -> TemplateOptions:
@@ -157,12 +142,13 @@ def _message(table: _Table) -> MessageTemplate:
 def _guardrail(table: _Table, stage: Stage) -> GuardrailSettings:
     defaults = GuardrailSettings()
     rows = table.rows("checks")
-    checks = tuple(_check(row) for row in rows)
+    checks = tuple(read_check(row) for row in rows)
     _refuse_doubles(rows, "check")
     settings = GuardrailSettings(
         threshold=table.probability("threshold", DEFAULT_THRESHOLD),
         checks=checks,
     )
+    lint_review(rows, checks, settings.threshold)
     if stage == "output":
         reprompt = table.optional_text("reprompt")
         if reprompt is not None and not reprompt.strip():
@@ -172,22 +158,6 @@ def _guardrail(table: _Table, stage: Stage) -> GuardrailSettings:
         settings = GuardrailSettings(settings.threshold, checks, reprompt, int(retries))
     table.done()
     return settings
-
-
-def _check(table: _Table) -> CheckSettings:
-    check = CheckSettings(
-        name=table.filled("name", "", needed=True),
-        question=table.filled("question", "", needed=True),
-        threshold=table.optional_probability("threshold"),
-        yes_means=table.optional_filled("yes_means"),
-        no_means=table.optional_filled("no_means"),
-    )
-    chosen = table.table("chosen")
-    for key in ("model", "question", "date"):
-        chosen.optional_text(key)
-    chosen.done()
-    table.done()
-    return check
 
 
 def _translation(table: _Table) -> TranslationSettings:
@@ -203,6 +173,7 @@ def _translation(table: _Table) -> TranslationSettings:
         attempt_repair=table.flag("attempt_repair", defaults.attempt_repair),
         max_repairs=int(table.number("max_repairs", defaults.max_repairs, whole=True, low=0)),
         strip_nulls=cast(Any, table.choice("strip_nulls", defaults.strip_nulls, ("off", "all", "schema"))),
+        schema_style=cast(Any, table.choice("schema_style", defaults.schema_style, SCHEMA_STYLES)),
         mode=cast(Any, table.choice("mode", defaults.mode, ("prompt", "json", "schema", "tool"))),
         profile=cast(Any, table.choice("profile", defaults.profile, ("smart", "compat", "strict"))),
         history=cast(Any, table.choice("history", defaults.history, ("last", "all"))),
@@ -212,9 +183,23 @@ def _translation(table: _Table) -> TranslationSettings:
         preamble=preamble,
         rules=tuple(_rule(row) for row in table.rows("rules")),
         budget=_budget(table.table("budget")),
+        target=cast(Any, table.choice("target", defaults.target, ("value", "program"))),
+        stop_without_progress=table.flag("stop_without_progress", defaults.stop_without_progress),
+        lenient=table.flag("lenient", defaults.lenient),
+        schema_in_system=table.flag("schema_in_system", defaults.schema_in_system),
+        try_unstripped_first=table.flag("try_unstripped_first", defaults.try_unstripped_first),
     )
+    _refuse_type_name(table, settings)
     table.done()
     return settings
+
+
+def _refuse_type_name(table: _Table, settings: TranslationSettings) -> None:
+    known = re.fullmatch(r"[A-Za-z_$][\w$]*", settings.type_name, re.ASCII)
+    if settings.schema_style == "typescript" and known is None:
+        message = f"`{shorten(settings.type_name)}` is no name of a TypeScript type"
+        hint = "take letters, digits, _ and $, no digit first, or another `schema_style`"
+        table.problem("error", "bad_type_name", message, "type_name", hint)
 
 
 def _rule(table: _Table) -> Rule:
@@ -239,11 +224,22 @@ def _refuse_rule(table: _Table, rule: Rule) -> None:
         table.problem("error", "rule", message, key if key in table.values else None, hint)
 
 
+# The least value of each limit, and whether it is a whole number.
+_BUDGET = {
+    "calls": (0, True),
+    "tokens": (0, True),
+    "seconds": (0, False),
+    "cost": (0, False),
+    "max_tokens": (1, True),
+    "token_ramp": (1.1, False),
+}
+
+
 def _budget(table: _Table) -> dict[str, float]:
     budget = {}
-    for key in ("calls", "tokens", "seconds"):
+    for key, (low, whole) in _BUDGET.items():
         if key in table.values:
-            budget[key] = table.number(key, 0, whole=key != "seconds", low=0)
+            budget[key] = table.number(key, low, whole=whole, low=low)
     table.done()
     return budget
 
@@ -258,11 +254,36 @@ def _tools(rows: Sequence[_Table]) -> tuple[ToolDefinition, ...]:
                 description=row.text("description", ""),
                 parameters=row.filled("parameters", defaults.parameters),
                 simulate=_simulation(row.table("simulate")) if "simulate" in row.values else None,
+                return_immediately=row.flag("return_immediately", defaults.return_immediately),
+                compensate=_compensation(row),
             )
         )
         row.done()
     _refuse_doubles(rows, "tool")
+    _judge_tools(rows, tools)
     return tuple(tools)
+
+
+def _compensation(row: _Table) -> str | Simulation | None:
+    if isinstance(row.values.get("compensate"), Mapping):
+        return _simulation(row.table("compensate"))
+    return row.optional_filled("compensate")
+
+
+def _judge_tools(rows: Sequence[_Table], tools: Sequence[ToolDefinition]) -> None:
+    """Report what keeps a tool that was read without a problem from being sent or run."""
+    if not tools:
+        return
+    from workbench.engine.tools.checking import check_tool  # slow to import, and few projects have tools
+
+    names = [tool.name for tool in tools]
+    for row, tool in zip(rows, tools, strict=True):
+        if any(problem.path[: len(row.path)] == row.path for problem in row.problems):
+            continue
+        for found in check_tool(tool, names):
+            keys = (found.node or "").split(".")
+            path = (*row.path, *(key for key in keys if key))
+            row.problems.append(Problem(found.severity, found.code, found.message, path, found.hint))
 
 
 def _simulation(table: _Table) -> Simulation:
@@ -276,6 +297,8 @@ def _simulation(table: _Table) -> Simulation:
         contents=None if contents is None else tuple(contents),
         error=table.optional_text("error"),
         delay_ms=int(table.number("delay_ms", 0, whole=True, low=0)),
+        result=table.optional_text("result"),
+        attributes=table.optional_text("attributes"),
     )
     answers = [key for key in ("text", "json", "contents", "error") if key in table.values]
     if len(answers) != 1:
@@ -284,42 +307,6 @@ def _simulation(table: _Table) -> Simulation:
         table.problem("error", "simulation", message, answers[1] if len(answers) > 1 else None)
     table.done()
     return simulation
-
-
-def _models(table: _Table) -> dict[str, ModelSettings]:
-    providers: dict[str, tuple[str, ...]] = {"decision": DECISION_PROVIDERS, "chat": CHAT_PROVIDERS}
-    every = tuple(dict.fromkeys(DECISION_PROVIDERS + CHAT_PROVIDERS))
-    models = {}
-    for name in table.names():
-        row = table.table(name)
-        if not isinstance(table.values[name], Mapping):
-            continue
-        provider = row.choice("provider", "", providers.get(name, every), needed=True)
-        secret = row.optional_filled("secret")
-        if secret is not None and _LOOKS_SECRET.fullmatch(secret):
-            row.problem(
-                "warning",
-                "secret_value",
-                "`secret` looks like the secret itself",
-                "secret",
-                "write a name here; the value belongs into the keyring or an environment variable",
-            )
-        settings = ModelSettings(
-            name=name,
-            provider=provider,
-            base_url=row.optional_filled("base_url"),
-            model=row.optional_filled("model"),
-            secret=secret,
-            options={
-                key: row.plain(key)
-                for key in row.values
-                if key not in ("provider", "base_url", "model", "secret")
-            },
-        )
-        row.done(known=MODEL_OPTIONS)
-        if provider:
-            models[name] = settings
-    return models
 
 
 def _refuse_doubles(rows: Iterable[_Table], what: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,8 @@ class ProjectSnapshot:
 
     `root` is the project's folder, `None` for a project that was never saved. `graph` is the text of the
     object graph when the template has one instead of messages. `parameter_sets` maps a set's name to its
-    JSON text. A schema that the project does not have is `None`.
+    JSON text. A schema that the project does not have is `None`. Without `all_cases_held` the file of cases is too long
+    to be held, and `cases` are its first ones.
     """
 
     name: str
@@ -38,6 +39,15 @@ class ProjectSnapshot:
     tools: tuple[ToolDefinition, ...] = ()
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
     cases: tuple[Case, ...] = ()
+    all_cases_held: bool = True
+
+    def every_case(self) -> Iterable[Case]:
+        """Return all labelled cases: those held, or a stream of the file where it is too long to be held."""
+        if self.all_cases_held or self.root is None:
+            return self.cases
+        from workbench.engine.evaluation.case_stream import CaseStream
+
+        return CaseStream(self.root / "cases.jsonl")
 
     def guardrail(self, stage: Stage) -> GuardrailSettings:
         """Return the settings of the guardrail at `stage`."""

@@ -1,0 +1,82 @@
+"""Prices of a model and the limits of a run are read from the project, with a problem for each that is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from workbench.engine.projects.settings_reader import read_settings
+from workbench.engine.projects.toml_document import read_toml
+
+
+def problems(text: str) -> list[tuple[str, str, str]]:
+    """Return severity, code and message of every problem of a file."""
+    return [(p.severity, p.code, p.message) for p in read_settings(read_toml(text))[1]]
+
+
+def model(rows: str, name: str = "chat", provider: str = "openai") -> str:
+    return f'[models.{name}]\nprovider = "{provider}"\nmodel = "m"\n{rows}\n'
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "input_price = 0.4\noutput_price = 1.6",
+        "input_price = 0\noutput_price = 0",
+        'input_price = 0.4\noutput_price = 1.6\ncurrency = "EUR"',
+    ],
+)
+def test_sound_prices_are_options_of_the_model(rows: str) -> None:
+    settings, found = read_settings(read_toml(model(rows)))
+    assert found == []
+    assert settings.models["chat"].options["output_price"] in (1.6, 0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ('input_price = "0.4"\noutput_price = 1', "`input_price` must be a number from 0"),
+        ("input_price = 1\noutput_price = -1", "`output_price` must be a number from 0"),
+        ("input_price = inf\noutput_price = 1", "`input_price` must be a number from 0"),
+        ('input_price = 1\noutput_price = 1\ncurrency = "usd"', "`currency` must be a currency code"),
+    ],
+)
+def test_a_wrong_price_is_an_error(rows: str, words: str) -> None:
+    [(severity, code, message)] = problems(model(rows))
+    assert (severity, code) == ("error", "bad_value")
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (model("input_price = 1"), "half_a_price"),
+        (model("input_price = 1\noutput_price = 1", "replies", "recorded"), "no_effect"),
+        (model("input_price = 1\noutput_price = 1", "decision", "openai"), "no_effect"),
+    ],
+)
+def test_a_price_that_tells_nothing_is_a_warning(text: str, code: str) -> None:
+    assert [(severity, found) for severity, found, _ in problems(text)] == [("warning", code)]
+
+
+def test_every_limit_of_a_run_is_read() -> None:
+    limits: dict[str, Any] = {
+        "calls": 3,
+        "tokens": 4000,
+        "seconds": 1.5,
+        "cost": 0.05,
+        "max_tokens": 256,
+        "token_ramp": 2.0,
+    }
+    rows = "\n".join(f"{key} = {value}" for key, value in limits.items())
+    settings, found = read_settings(read_toml(f"[translation.budget]\n{rows}\n"))
+    assert found == []
+    assert dict(settings.translation.budget) == limits
+
+
+@pytest.mark.parametrize(
+    "row", ["cost = -1", "max_tokens = 0", "token_ramp = 1", 'cost = "much"', "tokens = 1.5"]
+)
+def test_a_wrong_limit_is_an_error(row: str) -> None:
+    assert [severity for severity, _, _ in problems(f"[translation.budget]\n{row}\n")] == ["error"]

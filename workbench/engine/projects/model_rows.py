@@ -1,0 +1,112 @@
+"""Reads the row of one model: provider, address, the name of its secret, its options and its prices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
+from workbench.engine.prices import PRICE_OPTIONS, price_problem
+
+if TYPE_CHECKING:
+    from workbench.engine.projects.settings_reader import _Table
+
+MODEL_OPTIONS = (
+    "path",
+    "recording",
+    "fitted",
+    "timeout",
+    "budget",
+    "total_budget",
+    "max_retries",
+    "max_questions",
+    "split",
+    "concurrency",
+    "headers",
+    "organization",
+    "project",
+    "safety_identifier",
+    "secret_header",
+    "body",
+    "extra_body",
+    "temperature",
+    "seed",
+    "max_tokens",
+    "n_ctx",
+    "n_threads",
+    "num_ctx",
+    "think",
+    "cache_prompt",
+    "min_mass",
+    "yes_words",
+    "no_words",
+    *PRICE_OPTIONS,
+)
+_OWN_KEYS = ("provider", "base_url", "model", "secret")
+# The start of a key as the big providers hand it out; a project must hold names of secrets only.
+_LOOKS_SECRET = re.compile(r"(?:sk|pk|rk|key|ghp|xox[abp])[-_].{12,}|\S{40,}|Bearer\s.+")
+
+
+def read_models(table: _Table) -> dict[str, ModelSettings]:
+    """Return the models of `[models]`; a row that names no provider is left out."""
+    models = {}
+    for name in table.names():
+        row = table.table(name)
+        if not isinstance(table.values[name], Mapping):
+            continue
+        settings = _read_model(row, name)
+        if settings.provider:
+            models[name] = settings
+    return models
+
+
+def _read_model(row: _Table, name: str) -> ModelSettings:
+    providers: dict[str, tuple[str, ...]] = {"decision": DECISION_PROVIDERS, "chat": CHAT_PROVIDERS}
+    every = tuple(dict.fromkeys(DECISION_PROVIDERS + CHAT_PROVIDERS))
+    provider = row.choice("provider", "", providers.get(name, every), needed=True)
+    secret = row.optional_filled("secret")
+    if secret is not None and _LOOKS_SECRET.fullmatch(secret):
+        row.problem(
+            "warning",
+            "secret_value",
+            "`secret` looks like the secret itself",
+            "secret",
+            "write a name here; the value belongs into the keyring or an environment variable",
+        )
+    settings = ModelSettings(
+        name=name,
+        provider=provider,
+        base_url=row.optional_filled("base_url"),
+        model=row.optional_filled("model"),
+        secret=secret,
+        options={key: row.plain(key) for key in row.values if key not in _OWN_KEYS},
+    )
+    _check_prices(row, settings)
+    row.done(known=MODEL_OPTIONS)
+    return settings
+
+
+def _check_prices(row: _Table, settings: ModelSettings) -> None:
+    stated = [key for key in PRICE_OPTIONS if key in row.values]
+    for key in stated:
+        wanted = price_problem(key, row.values[key])
+        if wanted is not None:
+            row.problem("error", "bad_value", f"`{key}` must be {wanted}", key)
+    if not stated:
+        return
+    if not _is_paid_for(settings):
+        message = "prices have no effect here: they count for chat models that are asked, not for this one"
+        row.problem("warning", "no_effect", message, stated[0], "take them out")
+        return
+    missing = [key for key in ("input_price", "output_price") if key not in row.values]
+    if missing:
+        message = f"without `{missing[0]}` the cost of a call stays unknown"
+        hint = "0 is a price, too; leave all prices out where they are not known"
+        row.problem("warning", "half_a_price", message, stated[0], hint)
+
+
+def _is_paid_for(settings: ModelSettings) -> bool:
+    """Tell whether the model can be one that answers in a chat and is really asked."""
+    asked = settings.provider in CHAT_PROVIDERS and settings.provider != "recorded"
+    return settings.name != "decision" and (asked or not settings.provider)
