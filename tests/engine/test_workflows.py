@@ -18,7 +18,7 @@ from workbench.engine.decisions import (
     YesNoAnswer,
 )
 from workbench.engine.events import RunEvent
-from workbench.engine.guardrails import GuardrailResult
+from workbench.engine.guardrails import LengthCheck, PatternCheck
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
 from workbench.engine.history import HistoryError, HistoryStore
 from workbench.engine.language_models import Completion, Message
@@ -29,6 +29,7 @@ from workbench.engine.text import TextFile
 from workbench.engine.translation import Failure, Success, TranslationRecord
 from workbench.engine.translation.settings import Rule, TranslationSettings
 from workbench.engine.workflows import (
+    GuardRecord,
     WorkflowError,
     branch_translation,
     chat_settings,
@@ -167,9 +168,9 @@ def test_a_check_is_stored_and_replayed_from_its_record() -> None:
     assert len(model.asked) == 1
     assert result.failed_checks == ("bad",)
     assert (run.kind, run.outcome, run.summary) == ("check", "rejected", "rejected by bad")
-    assert isinstance(replayed, GuardrailResult)
-    assert replayed.checks == result.checks
-    assert replayed.message == result.message
+    assert isinstance(replayed, GuardRecord)
+    assert replayed.result == result
+    assert replayed.outcome == "rejected"
 
 
 def test_a_failed_check_run_is_stored_as_an_error_with_what_the_model_said() -> None:
@@ -384,3 +385,31 @@ def test_a_broken_preamble_is_not_sent() -> None:
     )
     with pytest.raises(WorkflowError, match=r"parameters/default\.json:1:"):
         asyncio.run(translate_project(broken, "r", model=Scripted('{"a": 1}')))
+
+
+RULES = GuardrailSettings(
+    checks=(CheckSettings("long", rule=LengthCheck(3)), CheckSettings("card", rule=PatternCheck(r"\d")))
+)
+
+
+def test_checks_that_ask_no_model_run_though_none_can_be_opened_and_are_stored() -> None:
+    nowhere = {"decision": ModelSettings("decision", "gguf", options={"path": "nowhere.gguf"})}
+    with HistoryStore.in_memory() as history:
+        result = asyncio.run(
+            check_project(snapshot(input_guardrail=RULES, models=nowhere), "input", "texts", history=history)
+        )
+        [run] = history.runs()
+        inputs = history.run(run.id).inputs
+    assert result.failed_checks == ("long",)
+    assert run.summary == "rejected by long"
+    assert inputs["checks"][0] == {
+        "name": "long", "question": "the text has more than 3 characters", "threshold": 0.5,
+        "yes_means": None, "no_means": None, "kind": "length", "max_length": 3,
+    }  # fmt: skip
+
+
+def test_where_the_model_cannot_be_opened_the_error_says_what_the_other_checks_found() -> None:
+    nowhere = {"decision": ModelSettings("decision", "gguf", options={"path": "nowhere.gguf"})}
+    both = GuardrailSettings(checks=(*RULES.checks, CheckSettings("bad", "Is it bad?")))
+    with pytest.raises(DecisionError, match=r"nowhere\.gguf.*long: rejected \(5 characters\), card: passed"):
+        asyncio.run(check_project(snapshot(input_guardrail=both, models=nowhere), "input", "texts"))

@@ -60,12 +60,12 @@ def finish(qtbot: QtBot, session: Session, start: Any) -> None:
 def rows(pane: HistoryPane) -> list[tuple[str, str]]:
     """Return number and words of every row, top to bottom; branches are indented."""
     found = []
-    for node in pane.runs.nodes():
+    for node in pane.list.model.nodes():
         depth, above = 0, node.parent
         while above is not None:
             depth, above = depth + 1, above.parent
-        index = pane.runs.createIndex(node.row, 1, node)
-        number = pane.runs.createIndex(node.row, 0, node).data()
+        index = pane.list.model.createIndex(node.row, 1, node)
+        number = pane.list.model.createIndex(node.row, 0, node).data()
         found.append(("  " * depth + str(number), str(index.data()).strip()))
     return found
 
@@ -74,7 +74,7 @@ def test_a_branch_goes_on_from_an_attempt_and_stands_below_its_run(
     qtbot: QtBot, session: Session, pane: HistoryPane
 ) -> None:
     pane.select(1, 1)
-    assert pane.branch_button.isEnabled()
+    assert pane.controls.branch.isEnabled()
     finish(qtbot, session, lambda: pane.branch_from(1, 1))
     assert rows(pane) == [
         ("1", "Translate to Ticket"),
@@ -108,7 +108,7 @@ def test_an_edited_reply_that_is_valid_needs_no_model(
     finish(qtbot, session, lambda: pane.branch_from(1, 1, reply=SECOND_REPLY))
     assert model.asked == []
     assert session.history.run(2).summary.outcome == "ok"  # type: ignore[union-attr]
-    assert ("Reply", "edited by hand") in pane.details.rows()
+    assert ("Reply", "edited by hand") in pane.view.details.rows()
 
 
 def test_a_branch_is_judged_by_today_s_schema(
@@ -119,9 +119,9 @@ def test_a_branch_is_judged_by_today_s_schema(
     session.edit("schemas", lambda project: project.set_output_schema(json.dumps(loose)))
     finish(qtbot, session, lambda: pane.branch_from(1, 1))
     assert session.history.run(2).summary.outcome == "ok"  # type: ignore[union-attr]
-    pane.compare.mode.choose("schema")
-    assert "enum" in pane.compare.left.code()
-    assert "enum" not in pane.compare.right.code()
+    pane.view.compare.mode.choose("schema")
+    assert "enum" in pane.view.compare.left.code()
+    assert "enum" not in pane.view.compare.right.code()
 
 
 class TestTheDialog:
@@ -140,7 +140,12 @@ class TestTheDialog:
         assert "/urgency" in dialog.prompt.text()
         assert dialog.verdict.kind() == "rejected"
         assert dialog.diagnostics.model.rowCount() == 3
-        assert dialog.changes() == {"reply": None, "repair_prompt": None, "model_name": None}
+        assert dialog.changes() == {
+            "reply": None,
+            "repair_prompt": None,
+            "schema_text": None,
+            "model_name": None,
+        }
 
     def test_the_repair_prompt_follows_the_reply_until_somebody_edits_it(
         self, qtbot: QtBot, dialog: BranchDialog
@@ -163,12 +168,73 @@ class TestTheDialog:
         assert dialog.start.isEnabled()
         assert dialog.changes()["reply"] == SECOND_REPLY
 
+    def test_an_edited_schema_judges_the_reply_and_stays_out_of_the_project(
+        self, qtbot: QtBot, session: Session, pane: HistoryPane, dialog: BranchDialog
+    ) -> None:
+        before = session.snapshot().output_schema
+        loose = {"type": "object", "properties": {"urgency": {"enum": ["low", "high"]}}}
+        dialog.schema.editor.replace_text(json.dumps(loose))
+        qtbot.waitUntil(lambda: dialog.diagnostics.model.rowCount() == 1, timeout=WAIT_MS)
+        assert dialog.schema.head.note.text() == "edited here"
+        assert "/category" not in dialog.prompt.text()
+        finish(qtbot, session, lambda: pane.branch_from(1, 1, **dialog.changes()))
+        branch = session.history.run(2)  # type: ignore[union-attr]
+        assert json.loads(branch.inputs["schema"]) == loose
+        assert branch.summary.parent_run == 1
+        assert session.snapshot().output_schema == before
+        assert not session.dirty
+
+    def test_a_broken_schema_is_marked_where_it_is_broken_while_it_is_typed(
+        self, qtbot: QtBot, session: Session, dialog: BranchDialog
+    ) -> None:
+        dialog.schema.editor.replace_text('{\n  "type": "objekt"\n}')
+        qtbot.waitUntil(lambda: dialog.verdict.kind() == "error", timeout=WAIT_MS)
+        assert dialog.verdict.headline() == "The schema cannot be used."
+        assert dialog.schema.problems.model.rowCount() == 1
+        assert dialog.schema.problems.model.diagnostic(0).line == 2
+        assert not dialog.start.isEnabled()
+        dialog.schema.take_today.click()
+        qtbot.waitUntil(dialog.start.isEnabled, timeout=WAIT_MS)
+        assert dialog.schema.problems.model.rowCount() == 0
+        assert dialog.changes()["schema_text"] is None
+
+    def test_the_schema_of_the_run_can_be_taken_back(
+        self, qtbot: QtBot, session: Session, pane: HistoryPane
+    ) -> None:
+        session.edit("schemas", lambda project: project.set_output_schema('{"type": "object"}'))
+        run = session.history.run(1)  # type: ignore[union-attr]
+        dialog = BranchDialog(session, run, replay(run.events).attempts[0])
+        qtbot.addWidget(dialog)
+        qtbot.waitUntil(lambda: dialog.verdict.kind() == "passed", timeout=WAIT_MS)
+        dialog.schema.take_stored.click()
+        qtbot.waitUntil(lambda: dialog.diagnostics.model.rowCount() == 3, timeout=WAIT_MS)
+        assert dialog.changes()["schema_text"] == run.inputs["schema"]
+
     def test_another_model_can_answer(self, dialog: BranchDialog) -> None:
         names = [dialog.model.itemData(k) for k in range(dialog.model.count())]
         assert names[0] is None
         assert len(names) > 1
         dialog.model.setCurrentIndex(1)
         assert dialog.changes()["model_name"] == names[1]
+
+
+def test_the_model_that_was_picked_repairs_whatever_repair_model_the_project_has(
+    qtbot: QtBot, session: Session, pane: HistoryPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def open_model(settings: Any, **_options: Any) -> ScriptedModel:
+        opened.append(settings.name)
+        return ScriptedModel([SECOND_REPLY])
+
+    package = "workbench.engine.language_models"
+    monkeypatch.setattr(f"{package}.open_language_model", open_model)
+    monkeypatch.setattr(f"{package}.language_model_available", lambda *_args: None)
+    session.edit("translation", lambda project: project.set_translation("repair_model", "local"))
+    finish(qtbot, session, lambda: pane.branch_from(1, 1, model_name="recorded"))
+    assert opened == ["recorded"]
+    finish(qtbot, session, lambda: pane.branch_from(1, 1))
+    assert opened == ["recorded", "recorded", "local"]
 
 
 def test_a_request_runs_again_with_today_s_prompt_and_shows_what_changed(
@@ -185,19 +251,21 @@ def test_a_request_runs_again_with_today_s_prompt_and_shows_what_changed(
     assert model.asked[0][-1].text() == f"As Ticket: {REQUEST}"
     assert rows(pane)[3] == ("  2", "Run again")
     assert pane.selected() == (2, None)
-    assert pane.compare.head.title.text() == "Run 1, attempt 2 and attempt 1"
-    pointers = [pane.compare.table.item(row, 1).text() for row in range(pane.compare.table.rowCount())]
+    assert pane.view.compare.head.title.text() == "Run 1, attempt 2 and attempt 1"
+    pointers = [
+        pane.view.compare.table.item(row, 1).text() for row in range(pane.view.compare.table.rowCount())
+    ]
     assert pointers == ["/urgency"]
-    pane.compare.mode.choose("prompt")
-    assert "As Ticket" in pane.compare.right.code()
-    assert "As Ticket" not in pane.compare.left.code()
+    pane.view.compare.mode.choose("prompt")
+    assert "As Ticket" in pane.view.compare.right.code()
+    assert "As Ticket" not in pane.view.compare.left.code()
 
 
 def test_two_attempts_are_compared_in_every_respect(pane: HistoryPane) -> None:
     pane.select(1, 1)
     assert set(RESPECTS) == {"text", "pointer", "prompt", "schema", "facts"}
-    pane.compare.mode.choose("facts")
-    table = pane.compare.facts
+    pane.view.compare.mode.choose("facts")
+    table = pane.view.compare.facts
     facts = {
         table.item(r, 0).text(): (table.item(r, 1).text(), table.item(r, 2).text())
         for r in range(table.rowCount())
@@ -205,9 +273,9 @@ def test_two_attempts_are_compared_in_every_respect(pane: HistoryPane) -> None:
     assert facts["Outcome"] == ("invalid", "valid")
     assert facts["Input tokens"] == ("403", "618")
     assert facts["Time"] == ("1.84 s", "1.21 s")
-    pane.compare.mode.choose("prompt")
-    assert "repair" not in pane.compare.left.code()
-    assert FIRST_REPLY.splitlines()[0] in pane.compare.right.code()
+    pane.view.compare.mode.choose("prompt")
+    assert "repair" not in pane.view.compare.left.code()
+    assert FIRST_REPLY.splitlines()[0] in pane.view.compare.right.code()
 
 
 def test_whatever_is_chosen_next_can_be_compared_with_one_that_was_marked(
@@ -217,27 +285,27 @@ def test_whatever_is_chosen_next_can_be_compared_with_one_that_was_marked(
     pane.select(1, 1)
     pane.toggle_base()
     pane.select(2, 2)
-    assert pane.compare.head.title.text() == "Run 1, attempt 1 and attempt 2"
+    assert pane.view.compare.head.title.text() == "Run 1, attempt 1 and attempt 2"
     pane.select(1, 2)
-    assert pane.compare.head.title.text() == "Attempt 1 and attempt 2"
+    assert pane.view.compare.head.title.text() == "Attempt 1 and attempt 2"
     pane.select(1, 1)
     pane.toggle_base()
     pane.select(2, 2)
-    assert pane.compare.head.title.text() == "Attempt 1 and attempt 2"
-    assert pane.compare.before.key == (2, 1)  # type: ignore[union-attr]
+    assert pane.view.compare.head.title.text() == "Attempt 1 and attempt 2"
+    assert pane.view.compare.before.key == (2, 1)  # type: ignore[union-attr]
 
 
 def test_details_name_candidates_and_lead_into_the_reply(qtbot: QtBot, pane: HistoryPane) -> None:
     pane.select(1, 1)
-    details = dict(pane.details.rows())
+    details = dict(pane.view.details.rows())
     assert details["Model"] == "written by hand"
     assert details["Input tokens"] == "403"
     assert "fenced block" in details["Candidate 1"]
-    pane.tabs.setCurrentWidget(pane.details)
-    row = [name for name, _words in pane.details.rows()].index("Candidate 1")
-    pane.details.table.itemActivated.emit(pane.details.table.item(row, 0))
-    assert pane.tabs.currentWidget() is pane.reply
-    start, end = pane.reply.code.found() or (0, 0)
+    pane.view.tabs.setCurrentWidget(pane.view.details)
+    row = [name for name, _words in pane.view.details.rows()].index("Candidate 1")
+    pane.view.details.table.itemActivated.emit(pane.view.details.table.item(row, 0))
+    assert pane.view.tabs.currentWidget() is pane.view.reply
+    start, end = pane.view.reply.code.found() or (0, 0)
     assert json.loads(FIRST_REPLY[start:end]) == BROKEN
 
 
@@ -249,12 +317,12 @@ def test_runs_are_filtered_by_groups_of_outcomes(qtbot: QtBot, session: Session,
     pane.refresh()
     shown = {}
     for group in ("good", "bad", "error", "stopped"):
-        pane.set_outcome(group)
-        shown[group] = [index.data() for index in pane.runs.run_indexes()]
+        pane.list.set_outcome(group)
+        shown[group] = [index.data() for index in pane.list.model.run_indexes()]
     assert shown == {"good": ["1"], "bad": ["4"], "error": ["3"], "stopped": ["2"]}
-    assert pane.foot_words.text().startswith("1 of 4 runs")
-    pane.set_outcome(None)
-    assert pane.foot_words.text().startswith("4 runs")
+    assert pane.list.foot_words.text().startswith("1 of 4 runs")
+    pane.list.set_outcome(None)
+    assert pane.list.foot_words.text().startswith("4 runs")
 
 
 def test_older_runs_are_listed_on_demand(
@@ -265,10 +333,10 @@ def test_older_runs_are_listed_on_demand(
     assert history is not None
     for k in range(4):
         history.finish_run(history.start_run("evaluate", f"run {k}", {}), "done")
-    pane.set_kind("evaluate")
-    assert pane.runs.rowCount() == 2
+    pane.list.set_kind("evaluate")
+    assert pane.list.model.rowCount() == 2
     pane.list.more.click()
-    assert pane.runs.rowCount() == 4
+    assert pane.list.model.rowCount() == 4
     assert not pane.list.more.isVisible()
 
 
@@ -330,13 +398,13 @@ def test_a_tool_conversation_is_shown_with_what_was_not_sent(
     session.edit("tools", lambda project: project.set_tools((tool,)))
     finish(qtbot, session, lambda: session.run_tools(question, with_prompt=False))
     qtbot.waitUntil(lambda: pane.selected() == (2, None))
-    captions = [turn.caption for turn in pane.conversation.turns()]
+    captions = [turn.caption for turn in pane.view.conversation.turns()]
     assert any("sent to the model" in caption and "not" not in caption for caption in captions)
-    kept = next(turn for turn in pane.conversation.turns() if "not sent to the model" in turn.caption)
+    kept = next(turn for turn in pane.view.conversation.turns() if "not sent to the model" in turn.caption)
     assert json.loads(kept.text) == {"result": {"state": "sent"}}
-    assert pane.reply.code.code() == "It was sent."
-    pane.go_to_step(0)
-    assert [turn.text for turn in pane.conversation.turns()] == [question]
+    assert pane.view.reply.code.code() == "It was sent."
+    pane.replay.go_to(0)
+    assert [turn.text for turn in pane.view.conversation.turns()] == [question]
 
 
 def test_a_project_that_cannot_be_written_says_that_it_keeps_no_history(
@@ -370,7 +438,7 @@ def test_opening_a_project_prunes_by_the_settings_and_checks_the_file(
     session.settings.set("history.runs", 1)
     session.open(root)
     qtbot.waitUntil(
-        lambda: [index.data() for index in pane.runs.run_indexes()] == ["4", "★ 1"], timeout=WAIT_MS
+        lambda: [index.data() for index in pane.list.model.run_indexes()] == ["4", "★ 1"], timeout=WAIT_MS
     )
     assert not pane.list.notice.isVisible()
 
@@ -413,9 +481,9 @@ def test_a_torn_run_is_marked_interrupted_with_the_attempts_it_had(
         )
     connection.close()
     session.open(root)
-    qtbot.waitUntil(lambda: pane.runs.index_of(torn).isValid(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: pane.list.model.index_of(torn).isValid(), timeout=WAIT_MS)
     summary = session.history.run(torn).summary  # type: ignore[union-attr]
     assert summary.outcome == "interrupted"
     assert [(a.number, a.outcome) for a in summary.attempts] == [(1, "invalid"), (2, "interrupted")]
     pane.select(torn, 1)
-    assert pane.reply.code.code() == FIRST_REPLY
+    assert pane.view.reply.code.code() == FIRST_REPLY

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.gui.benches import MENDED, REQUEST, WAIT_MS, ScriptedModel, open_session, use_model
 from workbench.gui.dialogs.request_batch import KIND, RequestBatchDialog
-from workbench.gui.models.request_batch import CHANGE, RESULT
+from workbench.gui.models.request_batch import CHANGE, RESULT, TOKENS
 from workbench.gui.shell.session import Session
 
 VALID = json.dumps(MENDED)
@@ -98,9 +98,31 @@ def test_a_second_run_says_what_changed_and_stands_below_the_first(
     dialog.model.set_requests([REQUEST, OTHER])
     run(qtbot, session, dialog)
     assert cells(dialog, CHANGE) == ["same value as run 1", "1 changed against run 2"]
+    assert cells(dialog, TOKENS) == ["10 + 5", "10 + 5"]
+    dialog.table.selectRow(1)
+    assert dialog.compare.head.title.text() == "Run 2, attempt 1 and run 4, attempt 1"
+    assert dialog.compare.table.item(0, 1).text() == "/urgency"
     assert "1 differ from the last run" in dialog.state.text()
     assert [row.run_id for row in dialog.model.rows] == [3, 4]
     assert session.history.run(4).summary.parent_run == 2  # type: ignore[union-attr]
+
+
+def test_a_batch_with_another_prompt_says_so_and_shows_both(
+    qtbot: QtBot, session: Session, dialog: RequestBatchDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_model(monkeypatch, ScriptedModel([VALID]))
+    dialog.model.set_requests([REQUEST])
+    run(qtbot, session, dialog)
+    session.edit(
+        "translation", lambda project: project.set_translation("request_prompt", "As {type_name}: {request}")
+    )
+    run(qtbot, session, dialog)
+    assert cells(dialog, CHANGE) == ["same value as run 1, another prompt"]
+    assert "0 differ from the last run" in dialog.state.text()
+    dialog.table.selectRow(0)
+    dialog.compare.mode.choose("prompt")
+    assert "As Ticket" in dialog.compare.right.code()
+    assert "As Ticket" not in dialog.compare.left.code()
 
 
 def test_requests_of_the_history_are_taken_each_once(

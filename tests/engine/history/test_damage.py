@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from workbench.engine.events import RunEvent
-from workbench.engine.history import HistoryError, HistoryStore
+from workbench.engine.history import AttemptSummary, HistoryError, HistoryStore
 
 
 @pytest.fixture
@@ -89,3 +90,41 @@ def test_reading_alone_makes_no_file_and_takes_no_other_version(path: Path) -> N
     connection.close()
     with pytest.raises(HistoryError, match="format 99"):
         HistoryStore.read(path)
+
+
+def test_attempts_that_were_half_summed_up_when_the_process_died_are_read_out_of_the_events(
+    path: Path,
+) -> None:
+    with HistoryStore.open(path) as store:
+        run_id = store.start_run("translate", "torn", {})
+        for number in (1, 2, 3):
+            store.append(run_id, RunEvent("validated", 0.1, {"attempt": number, "outcome": "syntax"}))
+        store.set_attempts(run_id, [AttemptSummary(1, "syntax", 5.0)])
+        # The owner is a process that is no more.
+        store._connection.execute("UPDATE runs SET owner = ?", (f"{socket.gethostname()}:999999999:gone",))
+    with HistoryStore.open(path) as store:
+        summary = store.run(run_id).summary
+    assert summary.outcome == "interrupted"
+    assert [(a.number, a.outcome, a.elapsed_ms) for a in summary.attempts] == [
+        (1, "syntax", 5.0), (2, "syntax", None), (3, "syntax", None),
+    ]  # fmt: skip
+
+
+def test_a_full_disk_is_an_error_that_says_what_to_do_and_leaves_the_rest_readable(path: Path) -> None:
+    run = fill(path)
+    with HistoryStore.open(path) as store:
+        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+        store._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+        def fill_up() -> None:
+            for _ in range(100):
+                torn = store.start_run("check", "too much", {"text": "x" * 4000})
+                store.finish_run(torn, "passed")
+
+        with pytest.raises(HistoryError, match=r"disk is full; free some room"):
+            fill_up()
+        assert store.run(run).summary.title == "Run 4"
+        assert store.quick_check() == []
+        store._connection.execute("PRAGMA max_page_count = 1000000")
+        store.finish_run(store.start_run("check", "after", {}), "passed")
+        assert store.runs(limit=1)[0].outcome == "passed"

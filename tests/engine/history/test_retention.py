@@ -176,3 +176,33 @@ def test_a_damaged_page_is_found_by_the_check_while_runs_are_still_stored(path: 
     with HistoryStore.open(path) as store:
         assert store.quick_check()
         assert made(store, "after")
+
+
+def test_the_size_is_what_retention_can_free_and_not_what_the_log_holds(
+    store: HistoryStore, path: Path
+) -> None:
+    runs = [made(store, f"run {k}", text=f"{k} " * 40_000) for k in range(10)]
+    full = store.size()
+    log = path.with_name(path.name + "-wal").stat().st_size
+    assert log > 0
+    assert store.size_on_disk() == path.stat().st_size + log
+    for run_id in runs[:9]:
+        store.delete(run_id)
+    # The room is free for new runs at once, though the file has not become smaller yet.
+    assert store.size() < full // 2
+    assert store.prune(max_bytes=full // 2) == 0
+    assert ids(store) == [runs[9]]
+
+
+def test_retention_gives_the_room_back_to_the_disk(store: HistoryStore) -> None:
+    for k in range(20):
+        made(store, f"run {k}", text=f"{k} " * 40_000)
+    before = store.size_on_disk()
+    store.prune(max_runs=2)
+    assert store.size_on_disk() < before // 4
+
+
+def test_a_history_in_memory_takes_no_disk() -> None:
+    with HistoryStore.in_memory() as store:
+        made(store, "run")
+        assert (store.size(), store.size_on_disk()) == (0, 0)

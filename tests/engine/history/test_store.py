@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -176,47 +170,6 @@ def test_threads_may_write_at_the_same_time(store: HistoryStore) -> None:
     assert store.count() == 120
     assert all(run.events == 2 for run in store.runs())
     assert store.quick_check() == []
-
-
-_WRITER = """
-    import sys
-    from pathlib import Path
-    from workbench.engine.events import RunEvent
-    from workbench.engine.history import HistoryStore
-    store = HistoryStore.open(Path(sys.argv[1]))
-    number = 0
-    while True:
-        number += 1
-        run_id = store.start_run("check", f"run {number}", {})
-        for step in range(3):
-            store.append(run_id, RunEvent("step", step, {"text": "x" * 500}))
-        store.finish_run(run_id, "passed")
-        print(run_id, flush=True)
-"""
-
-
-def test_a_killed_process_loses_no_finished_run_and_its_torn_one_is_marked(path: Path) -> None:
-    done: set[int] = set()
-    for round_number in range(8):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(_WRITER), str(path)], stdout=subprocess.PIPE, text=True
-        )
-        assert writer.stdout is not None
-        done.add(int(writer.stdout.readline()))
-        time.sleep(0.01 + 0.007 * round_number)
-        os.kill(writer.pid, signal.SIGKILL)
-        done |= {int(line) for line in writer.stdout.read().splitlines() if line.strip()}
-        writer.stdout.close()
-        writer.wait()
-        with HistoryStore.open(path) as store:
-            assert store.quick_check() == []
-            found = {run.id: run for run in store.runs(limit=100_000)}
-            assert done <= found.keys()
-            for run in found.values():
-                assert run.outcome in ("passed", "interrupted")
-                if run.outcome == "passed":
-                    assert run.events == 3
-            assert all(found[run_id].outcome == "passed" for run_id in done)
 
 
 def test_a_run_of_a_living_process_is_not_marked_by_another(path: Path, store: HistoryStore) -> None:

@@ -1,4 +1,4 @@
-"""`history`: list, show and replay the stored runs of a project."""
+"""`history`: list, show, replay and compare the stored runs of a project, and run them again."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from workbench.cli.commands.check import check_table
-from workbench.cli.commands.translate import record_text, record_to_json
-from workbench.cli.errors import GOOD, CliError
-from workbench.cli.inputs import project_folder
+from workbench.cli.errors import BAD_VERDICT, GOOD, CliError
+from workbench.cli.inputs import load_project, project_folder
 from workbench.cli.output import complain, print_json, table, write
-from workbench.engine.history import HistoryError, HistoryStore, RunSummary, run_to_json, run_to_markdown
+from workbench.cli.replays import difference_text, replay_json, replay_text
+from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
+from workbench.engine.history import HistoryError, HistoryStore, Run, RunSummary, run_to_json, run_to_markdown
 from workbench.engine.text import shorten
+
+_ACTIONS = "list | show RUN | replay RUN | compare RUN RUN | again RUN… | delete RUN…"
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -21,25 +23,40 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "history",
         help="list, show and replay stored runs",
-        description="Show what was sent and what came back in earlier runs. Nothing is sent again.",
-        epilog="Exit status: 0 done, 2 a wrong call or file.",
+        description="Show what was sent and what came back in earlier runs. Only `again` asks a model.",
+        epilog="Exit status: 0 done, 1 compare or again found a change, 2 a wrong call or file.",
     )
     parser.add_argument("project", help="the project's folder")
-    actions = parser.add_subparsers(dest="action", metavar="list | show RUN | replay RUN")
+    actions = parser.add_subparsers(dest="action", metavar=_ACTIONS)
     listing = actions.add_parser("list", help="the runs, newest first (the default)")
     listing.add_argument("--search", metavar="WORDS", help="only runs whose texts hold these words")
     listing.add_argument(
         "--kind", choices=("check", "translate", "evaluate", "tool"), help="only runs of a kind"
     )
+    listing.add_argument(
+        "--outcome", metavar="WORD", action="append", help="only runs that ended so, such as ok or invalid"
+    )
+    listing.add_argument("--starred", action="store_true", help="only runs with a star")
     listing.add_argument("--limit", type=int, default=50, help="how many at the most (default: 50)")
-    for name, text in (("show", "one run with all its events"), ("replay", "one run as it was shown live")):
-        actions.add_parser(name, help=text).add_argument("run_id", metavar="RUN", type=int)
-    parser.set_defaults(run=run, search=None, kind=None, limit=50)
+    show = actions.add_parser("show", help="one run with all its events; with --json as it is exported")
+    show.add_argument("run_id", metavar="RUN", type=int)
+    replay = actions.add_parser("replay", help="one run as it was shown live")
+    replay.add_argument("run_id", metavar="RUN", type=int)
+    replay.add_argument("--step", metavar="N", type=int, help="as it stood after its Nth step")
+    compare = actions.add_parser("compare", help="what differs between two runs")
+    compare.add_argument("run_ids", metavar="RUN", type=int, nargs=2)
+    again = actions.add_parser("again", help="translate the requests of runs again with today's prompt")
+    again.add_argument("run_ids", metavar="RUN", type=int, nargs="+")
+    again.add_argument("--parameter-set", metavar="NAME", help="the parameter set of a template preamble")
+    add_model_options(again)
+    delete = actions.add_parser("delete", help="take runs out of the history")
+    delete.add_argument("run_ids", metavar="RUN", type=int, nargs="+")
+    parser.set_defaults(run=run, search=None, kind=None, outcome=None, starred=False, limit=50)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer from the history file and return the exit status."""
-    from workbench.engine.workflows import history_path
+    from workbench.engine.workflows import WorkflowError, history_path
 
     path = history_path(project_folder(arguments.project))
     if not path.exists():
@@ -47,12 +64,16 @@ def run(arguments: argparse.Namespace) -> int:
             return _list([], arguments)
         raise CliError(f"{arguments.project}: this project has no history yet")
     try:
+        if arguments.action == "again":
+            return _again(arguments)
         with _opened(path) as store:
             if store.notice:
                 complain(f"warning: {store.notice}")
             return _answer(store, arguments)
     except HistoryError as error:
         raise CliError(str(error)) from error
+    except (KeyError, WorkflowError) as error:
+        raise CliError(f"{arguments.project}: {error.args[0]}") from error
 
 
 def _opened(path: Path) -> HistoryStore:
@@ -67,33 +88,115 @@ def _opened(path: Path) -> HistoryStore:
 
 
 def _answer(store: HistoryStore, arguments: argparse.Namespace) -> int:
-    from workbench.engine.translation import TranslationRecord
-    from workbench.engine.workflows import WorkflowError, replay_run
-
-    if arguments.action in (None, "list"):
-        found = store.runs(search=arguments.search, kind=arguments.kind, limit=arguments.limit)
+    action = arguments.action or "list"
+    if action == "list":
+        found = store.runs(
+            search=arguments.search,
+            kind=arguments.kind,
+            outcome=arguments.outcome,
+            starred=arguments.starred,
+            limit=arguments.limit,
+        )
         return _list(found, arguments)
-    try:
-        if arguments.action == "show":
-            stored = store.run(arguments.run_id)
-            if arguments.json:
-                print_json(run_to_json(stored))
-            else:
-                write(run_to_markdown(stored))
-            return GOOD
-        shown = replay_run(store, arguments.run_id)
-    except (KeyError, WorkflowError) as error:
-        raise CliError(f"{arguments.project}: {error.args[0]}") from error
-    if isinstance(shown, TranslationRecord):
-        if arguments.json:
-            print_json(record_to_json(shown))
-        else:
-            write(record_text(shown))
-    elif arguments.json:
-        print_json({"format": 1, **shown.to_json()})
+    return {"show": _show, "replay": _replay, "compare": _compare, "delete": _delete}[action](
+        store, arguments
+    )
+
+
+def _show(store: HistoryStore, arguments: argparse.Namespace) -> int:
+    stored = store.run(arguments.run_id)
+    if arguments.json:
+        print_json(run_to_json(stored))
     else:
-        write(check_table(shown))
+        write(run_to_markdown(stored))
     return GOOD
+
+
+def _replay(store: HistoryStore, arguments: argparse.Namespace) -> int:
+    from workbench.engine.workflows import replay_run
+
+    record = replay_run(store, arguments.run_id, step=arguments.step)
+    if arguments.json:
+        print_json(replay_json(record))
+    else:
+        write(replay_text(record))
+    return GOOD
+
+
+def _compare(store: HistoryStore, arguments: argparse.Namespace) -> int:
+    before, after = (store.run(run_id) for run_id in arguments.run_ids)
+    return _tell_differences([(before, after)], arguments)
+
+
+def _delete(store: HistoryStore, arguments: argparse.Namespace) -> int:
+    # All are looked up first: a number that is wrong deletes nothing.
+    for run_id in arguments.run_ids:
+        store.run(run_id)
+    for run_id in arguments.run_ids:
+        store.delete(run_id)
+    if arguments.json:
+        print_json({"format": 1, "deleted": list(arguments.run_ids)})
+    else:
+        write("".join(f"run {run_id} deleted\n" for run_id in arguments.run_ids))
+    return GOOD
+
+
+def _again(arguments: argparse.Namespace) -> int:
+    """Run the requests of stored runs again and tell what changed; each new run is stored below the old one."""
+    from workbench.engine.workflows import translate_project
+
+    if arguments.no_history:
+        raise CliError(
+            "history again: the new runs are compared in the history, so --no-history cannot be given"
+        )
+    project = load_project(arguments.project)
+    snapshot = project.snapshot()
+    secrets = secrets_for(arguments, snapshot)
+    store = open_history(project.root, arguments, secrets)
+    if store is None:
+        raise CliError(
+            f"{arguments.project}: the history cannot be written, so there is nothing to compare with"
+        )
+    pairs: list[tuple[Run, Run]] = []
+    try:
+        stored = [store.run(run_id) for run_id in arguments.run_ids]
+        for before in stored:
+            if before.summary.kind != "translate":
+                raise CliError(f"run {before.summary.id} is no translation; only those can run again here")
+        for before in stored:
+            newest = max((each.id for each in store.runs(limit=1)), default=0)
+            wait_for(
+                lambda before=before: translate_project(  # type: ignore[misc]
+                    snapshot,
+                    str(before.inputs.get("request", "")),
+                    model_name=arguments.model,
+                    parameter_set=arguments.parameter_set or before.inputs.get("parameter_set"),
+                    history=store,
+                    secrets=secrets,
+                    parent=before.summary.id,
+                )
+            )
+            made = [each for each in store.runs(kind="translate", limit=1) if each.id > newest]
+            if not made:
+                raise CliError(f"the new run is not in the history: {store.problem}")
+            pairs.append((before, store.run(made[0].id)))
+        return _tell_differences(pairs, arguments)
+    finally:
+        close_history(store)
+
+
+def _tell_differences(pairs: list[tuple[Run, Run]], arguments: argparse.Namespace) -> int:
+    from workbench.engine.workflows import compare_runs
+
+    found = [compare_runs(before, after) for before, after in pairs]
+    changed = sum(1 for each in found if not each.same)
+    if arguments.json:
+        print_json({"format": 1, "changed": changed, "runs": [each.to_json() for each in found]})
+    else:
+        write("".join(map(difference_text, found)))
+        if len(found) > 1:
+            write(f"{len(found)} runs: {changed} changed\n")
+    return BAD_VERDICT if changed else GOOD
 
 
 def _list(runs: list[RunSummary], arguments: argparse.Namespace) -> int:

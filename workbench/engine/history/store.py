@@ -4,55 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import re
-import socket
 import sqlite3
-import sys
-import threading
 import time
-import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.engine.events import RunEvent
-from workbench.engine.history import schema
 from workbench.engine.history.attempts import attempts_of
-from workbench.engine.history.records import INTERRUPTED, RUNNING, AttemptSummary, Run, RunSummary
-
-_FOLDER = ".workbench"
-_SEARCH_TEXT_LIMIT = 200_000
-_FIELDS = (
-    "id", "kind", "title", "outcome", "summary", "started_at", "finished_at", "model", "name", "note", "starred",
-    "live", "parent_run", "parent_attempt", "events",
-)  # fmt: skip
-_COLUMNS = (
-    ", ".join(_FIELDS)
-    .replace("live", "live_key IS NOT NULL")
-    .replace(", events", ", (SELECT count(*) FROM events WHERE events.run_id = runs.id)")
+from workbench.engine.history.files import (
+    Access,
+    HistoryError,
+    connect,
+    connect_to_read,
+    make_folder,
+    refuse_links,
 )
+from workbench.engine.history.owners import owner_lives, owner_of_this_process
+from workbench.engine.history.queries import COLUMNS, conditions, summary_of
+from workbench.engine.history.records import INTERRUPTED, RUNNING, AttemptSummary, Run, RunSummary
+from workbench.engine.history.texts import map_strings, strings_of
 
-
-class HistoryError(Exception):
-    """The history file cannot be opened or read; the message names the file and the reason."""
-
-
-class _Access:
-    """Lets one thread at a time at the connection, and says which file it was that SQLite complains of."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._lock = threading.RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._lock.release()
-        if isinstance(error, sqlite3.Error):
-            raise HistoryError(f"{self._path or 'the history'}: {error}") from error
+_SEARCH_TEXT_LIMIT = 200_000
 
 
 class HistoryStore:
@@ -71,7 +44,7 @@ class HistoryStore:
         self.problem: str | None = None
         self._connection = connection
         self._scrub = scrub
-        self._lock = _Access(path)
+        self._lock = Access(path)
         self._sequences: dict[int, int] = {}
 
     @classmethod
@@ -87,8 +60,8 @@ class HistoryStore:
         """
         notice = None
         try:
-            _refuse_links(path)
-            _make_folder(path.parent)
+            refuse_links(path)
+            make_folder(path.parent)
             try:
                 store = cls._opened(path, scrub)
             except sqlite3.DatabaseError as error:
@@ -108,7 +81,7 @@ class HistoryStore:
     @classmethod
     def _opened(cls, path: Path, scrub: Callable[[str], str] | None) -> HistoryStore:
         """Open the file and read it once; what SQLite says of it is raised as it is."""
-        store = cls(_connect(path), path, scrub)
+        store = cls(connect(path), path, scrub)
         try:
             store._mark_interrupted()
         except HistoryError as error:
@@ -124,15 +97,15 @@ class HistoryStore:
             HistoryError: where it cannot be read, or is of another version.
         """
         try:
-            _refuse_links(path)
-            return cls(_connect_to_read(path), path, None)
+            refuse_links(path)
+            return cls(connect_to_read(path), path, None)
         except (OSError, sqlite3.Error, ValueError) as error:
             raise HistoryError(f"{path}: {error}") from error
 
     @classmethod
     def in_memory(cls, *, scrub: Callable[[str], str] | None = None) -> HistoryStore:
         """Return a store that lasts as long as the process, for projects that cannot be written."""
-        return cls(_connect(None), None, scrub)
+        return cls(connect(None), None, scrub)
 
     def start_run(
         self,
@@ -169,7 +142,7 @@ class HistoryStore:
                     live_key,
                     parent_run,
                     parent_attempt,
-                    _owner(),
+                    owner_of_this_process(),
                     self._dump(inputs),
                 ),
             )
@@ -197,7 +170,7 @@ class HistoryStore:
         rows = [
             (run_id, a.number, a.outcome, a.elapsed_ms, a.input_tokens, a.output_tokens) for a in attempts
         ]
-        with self._lock:
+        with self._lock, self._transaction():
             self._connection.executemany("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def finish_run(self, run_id: int, outcome: str, summary: str = "", *, model: str | None = None) -> None:
@@ -206,8 +179,7 @@ class HistoryStore:
         Attempts that nobody summed up, as where a run was stopped, are read out of its events.
         """
         with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
+            with self._transaction():
                 self._connection.execute(
                     "UPDATE runs SET outcome = ?, summary = ?, finished_at = ?, model = coalesce(?, model)"
                     " WHERE id = ?",
@@ -215,10 +187,6 @@ class HistoryStore:
                 )
                 self._sum_up(run_id, outcome)
                 self._index(run_id)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
             self._sequences.pop(run_id, None)
 
     def runs(
@@ -235,14 +203,14 @@ class HistoryStore:
 
         `outcome` is one outcome, or several of which one must be the run's.
         """
-        where, values = _conditions(search, kind, outcome, starred)
+        where, values = conditions(search, kind, outcome, starred)
         with self._lock:
             rows = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM runs{where} ORDER BY id DESC LIMIT ? OFFSET ?",
+                f"SELECT {COLUMNS} FROM runs{where} ORDER BY id DESC LIMIT ? OFFSET ?",
                 (*values, limit, offset),
             ).fetchall()
             attempts = self._attempts([row[0] for row in rows])
-        return [_summary(row, attempts.get(row[0], ())) for row in rows]
+        return [summary_of(row, attempts.get(row[0], ())) for row in rows]
 
     def summaries(self, run_ids: Iterable[int]) -> list[RunSummary]:
         """Return the runs of these ids that there are, newest first."""
@@ -253,10 +221,10 @@ class HistoryStore:
                 part = wanted[start : start + 500]
                 marks = ", ".join("?" * len(part))
                 rows += self._connection.execute(
-                    f"SELECT {_COLUMNS} FROM runs WHERE id IN ({marks}) ORDER BY id DESC", part
+                    f"SELECT {COLUMNS} FROM runs WHERE id IN ({marks}) ORDER BY id DESC", part
                 ).fetchall()
             attempts = self._attempts([row[0] for row in rows])
-        return [_summary(row, attempts.get(row[0], ())) for row in rows]
+        return [summary_of(row, attempts.get(row[0], ())) for row in rows]
 
     def run(self, run_id: int) -> Run:
         """Return one run with its inputs and events.
@@ -266,7 +234,7 @@ class HistoryStore:
         """
         with self._lock:
             row = self._connection.execute(
-                f"SELECT {_COLUMNS}, inputs FROM runs WHERE id = ?", (run_id,)
+                f"SELECT {COLUMNS}, inputs FROM runs WHERE id = ?", (run_id,)
             ).fetchone()
             if row is None:
                 raise KeyError(f"there is no run {run_id} in this history")
@@ -276,7 +244,7 @@ class HistoryStore:
             attempts = self._attempts([run_id]).get(run_id, ())
         try:
             return Run(
-                _summary(row[:-1], attempts),
+                summary_of(row[:-1], attempts),
                 json.loads(row[-1]),
                 tuple(RunEvent(kind, at, json.loads(data)) for kind, at, data in events),
             )
@@ -292,13 +260,24 @@ class HistoryStore:
         starred: bool = False,
     ) -> int:
         """Return the number of runs, or of those that `runs` would list."""
-        where, values = _conditions(search, kind, outcome, starred)
+        where, values = conditions(search, kind, outcome, starred)
         with self._lock:
             row = self._connection.execute(f"SELECT count(*) FROM runs{where}", values).fetchone()
         return int(row[0])
 
     def size(self) -> int:
-        """Return the size of the history file in bytes, 0 in memory."""
+        """Return how many bytes the runs take, which is what `prune(max_bytes=…)` measures; 0 in memory.
+
+        Room that deleted runs left in the file is not counted, nor are pages that wait in the log (`-wal`) to
+        replace older ones; `size_on_disk` counts both.
+        """
+        if self.path is None:
+            return 0
+        with self._lock:
+            return self._used()
+
+    def size_on_disk(self) -> int:
+        """Return the size of the history file and its log (`-wal`) in bytes, 0 in memory."""
         if self.path is None:
             return 0
         files = (self.path, self.path.with_name(self.path.name + "-wal"))
@@ -380,7 +359,7 @@ class HistoryStore:
             with self._lock:
                 rows = self._connection.execute("PRAGMA quick_check").fetchall()
         else:
-            with _Access(self.path):
+            with Access(self.path):
                 connection = sqlite3.connect(self.path, timeout=10)
                 try:
                     rows = connection.execute("PRAGMA quick_check").fetchall()
@@ -408,33 +387,45 @@ class HistoryStore:
                 raise KeyError(f"there is no run {run_id} in this history")
             self._index(run_id)
 
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Let all that is written inside come to the disk together or not at all; inside another one, with that."""
+        inside_another = self._connection.in_transaction
+        if inside_another:
+            yield
+            return
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # on a full disk SQLite has taken it back already
+                self._connection.execute("ROLLBACK")
+            raise
+
     def _delete_where(self, condition: str, values: tuple[Any, ...]) -> int:
         rows = self._connection.execute(f"SELECT id FROM runs WHERE {condition}", values).fetchall()
         if not rows:
             return 0
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._transaction():
             self._connection.executemany("DELETE FROM run_text WHERE rowid = ?", rows)
             self._connection.executemany("DELETE FROM runs WHERE id = ?", rows)
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
         return len(rows)
 
     def _sum_up(self, run_id: int, outcome: str) -> None:
-        """Store the attempts that the events of a translation tell of, where none were stored."""
-        (kind, stored) = self._connection.execute(
-            "SELECT kind, (SELECT count(*) FROM attempts WHERE run_id = runs.id) FROM runs WHERE id = ?",
-            (run_id,),
-        ).fetchone() or ("", 0)
-        if kind != "translate" or stored:
+        """Store the attempts that the events of a translation tell of and that were not stored yet."""
+        (kind,) = self._connection.execute("SELECT kind FROM runs WHERE id = ?", (run_id,)).fetchone() or (
+            "",
+        )
+        if kind != "translate":
             return
+        stored = {each.number for each in self._attempts([run_id]).get(run_id, ())}
         rows = self._connection.execute(
             "SELECT kind, at, data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)
         )
         events = (RunEvent(kind, at, json.loads(data)) for kind, at, data in rows)
-        self.set_attempts(run_id, attempts_of(events, outcome))
+        told = attempts_of(events, outcome)
+        self.set_attempts(run_id, [each for each in told if each.number not in stored])
 
     def _mark_interrupted(self) -> None:
         with self._lock:
@@ -442,7 +433,9 @@ class HistoryStore:
                 "SELECT id, owner FROM runs WHERE finished_at IS NULL AND outcome = ?", (RUNNING,)
             ).fetchall()
             for run_id, owner in unfinished:
-                if not _owner_lives(owner):
+                if owner_lives(owner):
+                    continue
+                with self._transaction():
                     self._connection.execute(
                         "UPDATE runs SET outcome = ? WHERE id = ?", (INTERRUPTED, run_id)
                     )
@@ -464,12 +457,12 @@ class HistoryStore:
         title, name, note, summary, model, inputs = self._connection.execute(
             "SELECT title, name, note, summary, model, inputs FROM runs WHERE id = ?", (run_id,)
         ).fetchone()
-        parts = [title, name, note, summary, model, *_strings(json.loads(inputs))]
+        parts = [title, name, note, summary, model, *strings_of(json.loads(inputs))]
         size = sum(map(len, parts))
         for (data,) in self._connection.execute(
             "SELECT data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)
         ):
-            for text in _strings(json.loads(data)):
+            for text in strings_of(json.loads(data)):
                 parts.append(text)
                 size += len(text)
             if size > _SEARCH_TEXT_LIMIT:
@@ -485,148 +478,5 @@ class HistoryStore:
 
     def _dump(self, value: Any) -> str:
         if self._scrub is not None:
-            value = _map_strings(value, self._scrub)
+            value = map_strings(value, self._scrub)
         return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-
-
-def _refuse_links(path: Path) -> None:
-    """Raise where a link in somebody's project would lead what is written to another place."""
-    links = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
-    if path.parent.name == _FOLDER:
-        links += [path.parent, path.parent / ".gitignore"]
-    for link in links:
-        if link.is_symlink():
-            raise ValueError(f"{link.name} is a link, and no run is written through one; remove it")
-
-
-def _make_folder(folder: Path) -> None:
-    if not folder.exists():
-        folder.mkdir(parents=True)
-    ignore = folder / ".gitignore"
-    if folder.name == _FOLDER and (not ignore.exists() or not ignore.stat().st_size):
-        ignore.write_text("*\n", encoding="utf-8")
-
-
-def _connect(path: Path | None) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        ":memory:" if path is None else path, timeout=10, isolation_level=None, check_same_thread=False
-    )
-    try:
-        # A file system without shared memory (a network disk) answers with another mode, and keeps working.
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        schema.prepare(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    # Beside a file that another process left in the middle of writing lies what it wrote last; without such a
-    # rest SQLite may take the file as it is, and then it needs no files of its own in the folder.
-    rest = path.with_name(path.name + "-wal")
-    settled = not rest.exists() or not rest.stat().st_size
-    mode = "mode=ro&immutable=1" if settled else "mode=ro"
-    connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
-    )
-    try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version != schema.VERSION:
-            raise ValueError(f"the history has format {version}, this program reads {schema.VERSION}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-@cache
-def _owner() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
-
-
-def _owner_lives(owner: str) -> bool:
-    """Tell whether the process that began a run may still be at it."""
-    host, _, rest = owner.rpartition(":")[0].rpartition(":")
-    if owner == _owner():
-        return True
-    if host != socket.gethostname():
-        return True  # another machine shares the disk; it marks its own runs
-    try:
-        pid = int(rest)
-    except ValueError:
-        return False
-    if pid == os.getpid():
-        return False  # the number was used again, by this process
-    if sys.platform == "win32":
-        return True  # there, signal 0 would interrupt the process that is asked about
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _summary(row: tuple[Any, ...], attempts: tuple[AttemptSummary, ...]) -> RunSummary:
-    fields = dict(zip(_FIELDS, row, strict=True))
-    fields["starred"] = bool(fields["starred"])
-    fields["live"] = bool(fields["live"])
-    return RunSummary(**fields, attempts=attempts)
-
-
-def _conditions(
-    search: str | None, kind: str | None, outcome: str | Collection[str] | None, starred: bool
-) -> tuple[str, list[Any]]:
-    """Return the WHERE clause of a list of runs, and its values."""
-    conditions: list[str] = []
-    values: list[Any] = []
-    if search and (query := _match_query(search)):
-        conditions.append("id IN (SELECT rowid FROM run_text WHERE run_text MATCH ?)")
-        values.append(query)
-    elif search and search.strip():
-        # Only punctuation: the full-text index holds words, so look at the titles.
-        conditions.append("instr(title, ?) > 0")
-        values.append(search.strip())
-    if kind is not None:
-        conditions.append("kind = ?")
-        values.append(kind)
-    if outcome is not None:
-        outcomes = [outcome] if isinstance(outcome, str) else list(outcome)
-        # The sign keeps SQLite on the order of ids, in which the newest rows are found at once.
-        conditions.append(f"+outcome IN ({', '.join('?' * len(outcomes))})")
-        values += outcomes
-    if starred:
-        conditions.append("starred")
-    return (f" WHERE {' AND '.join(conditions)}" if conditions else ""), values
-
-
-def _match_query(search: str) -> str:
-    """Return an FTS5 query that asks for each word as a prefix and gives no character a meaning."""
-    words = re.findall(r"\w+", search)
-    return " ".join(f'"{word}"*' for word in words)
-
-
-def _strings(value: Any) -> Iterable[str]:
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            yield item.encode("utf-8", "replace").decode("utf-8")
-        elif isinstance(item, Mapping):
-            stack.extend(reversed(list(item.values())))
-        elif isinstance(item, list | tuple):
-            stack.extend(reversed(item))
-
-
-def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, Mapping):
-        return {change(key): _map_strings(item, change) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_map_strings(item, change) for item in value]
-    return value

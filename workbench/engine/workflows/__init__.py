@@ -4,17 +4,22 @@ The window and the command line stand on these functions, so that both do the sa
 `ProjectSnapshot`; what they send and receive is appended to a history while it happens.
 """
 
-from workbench.engine.workflows.checking import check_project
+from workbench.engine.workflows.checking import check_project, check_rows
 from workbench.engine.workflows.errors import WorkflowError
+from workbench.engine.workflows.guard_record import GuardFold, GuardRecord, GuardStep, replay_guard
 from workbench.engine.workflows.models import (
     EMBEDDED,
+    ENVIRONMENT,
     LOCAL,
     chat_settings,
     decision_settings,
     describe_chat_model,
     describe_decision_model,
+    environment_settings,
 )
-from workbench.engine.workflows.recording import history_path, replay_run
+from workbench.engine.workflows.programs import as_program
+from workbench.engine.workflows.recording import Recorder, history_path
+from workbench.engine.workflows.regression import RunDifference, compare_runs
 from workbench.engine.workflows.rendering import (
     GRAPH_FILE,
     OUTPUT_SCHEMA_FILE,
@@ -23,6 +28,13 @@ from workbench.engine.workflows.rendering import (
     render_project,
     validate_project,
 )
+from workbench.engine.workflows.replaying import (
+    PlainRecord,
+    replay_events,
+    replay_run,
+    step_cuts,
+)
+from workbench.engine.workflows.tool_record import ToolEntry, ToolFold, ToolRecord, replay_tools
 from workbench.engine.workflows.tooling import run_project_tools
 from workbench.engine.workflows.translating import (
     branch_translation,
@@ -33,24 +45,42 @@ from workbench.engine.workflows.translating import (
 
 __all__ = [
     "EMBEDDED",
+    "ENVIRONMENT",
     "GRAPH_FILE",
     "LOCAL",
     "OUTPUT_SCHEMA_FILE",
     "PARAMETERS_SCHEMA_FILE",
+    "GuardFold",
+    "GuardRecord",
+    "GuardStep",
+    "PlainRecord",
     "ProjectRendering",
+    "Recorder",
+    "RunDifference",
+    "ToolEntry",
+    "ToolFold",
+    "ToolRecord",
     "WorkflowError",
+    "as_program",
     "branch_translation",
     "chat_settings",
     "check_project",
+    "check_rows",
+    "compare_runs",
     "decision_settings",
     "describe_chat_model",
     "describe_decision_model",
+    "environment_settings",
     "history_path",
     "output_schema",
     "preview_translation",
     "render_project",
+    "replay_events",
+    "replay_guard",
     "replay_run",
+    "replay_tools",
     "run_project_tools",
+    "step_cuts",
     "translate_project",
     "validate_project",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.engine.guardrails.settings import Stage
+from workbench.engine.guardrails.settings import GuardrailSettings, Stage
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.workflows.errors import WorkflowError, settle
 from workbench.engine.workflows.models import decision_settings
 from workbench.engine.workflows.recording import Recorder
 
 if TYPE_CHECKING:
-    from workbench.engine.decisions import DecisionModel
+    from workbench.engine.decisions import DecisionError, DecisionModel
     from workbench.engine.guardrails import GuardrailResult
     from workbench.engine.history import HistoryStore
     from workbench.engine.secrets import Secrets
@@ -29,44 +29,37 @@ async def check_project(
     secrets: Secrets | None = None,
     title: str = "",
     live_key: str | None = None,
+    parent: int | None = None,
 ) -> GuardrailResult:
     """Run all checks of a stage on `text` in one call and store the run.
 
     At the output stage `text` is the response and `user_message` the message it answers. `live_key` marks a
-    run that happened by itself while somebody typed: of those only the last is kept.
+    run that happened by itself while somebody typed: of those only the last is kept. `parent` is the stored run
+    that is run again; the new run is stored below it.
 
     Raises:
         WorkflowError: where the stage has no checks.
-        DecisionError: where the model cannot be reached or its whole answer is unusable.
+        DecisionError: where the model cannot be reached or its whole answer is unusable; `found` tells what the
+            checks said that ask no model. Where all checks are such, no model is opened.
     """
-    from workbench.engine.decisions import open_decision_model
     from workbench.engine.guardrails import guardrail_from_settings
 
     settings = snapshot.guardrail(stage)
     if not settings.checks:
         raise WorkflowError(f"the project has no {stage} checks; add one under [[guardrails.{stage}.checks]]")
-    opened = model is None
-    if model is None:
-        model = open_decision_model(
-            decision_settings(snapshot, model_name), root=snapshot.root, secrets=secrets
-        )
+    opened = model is None and settings.asks_model
+    if opened:
+        model = _open_model(snapshot, settings, text, model_name, secrets)
+    name = model.name if model is not None and settings.asks_model else ""
     recorder = Recorder(history)
-    checks = [
-        {
-            "name": check.name,
-            "question": check.question,
-            "threshold": settings.threshold_of(check),
-            "yes_means": check.yes_means,
-            "no_means": check.no_means,
-        }
-        for check in settings.checks
-    ]
+    checks = check_rows(settings)
     recorder.start(
         "check",
         title or f"Check {stage}, {len(checks)} check{'s' if len(checks) != 1 else ''}",
         {"stage": stage, "text": text, "user_message": user_message, "checks": checks},
-        model=model.name,
+        model=name,
         live_key=live_key,
+        parent=None if parent is None else (parent, None),
     )
     try:
         recorder.add(
@@ -79,13 +72,55 @@ async def check_project(
             result = await guardrail.validate(text, user_message=user_message)
         recorder.add("check_result", result.to_record())
         summary = result.verdict + (f" by {', '.join(result.failed_checks)}" if result.failed_checks else "")
-        recorder.finish(
-            result.verdict, summary, model=result.model_version or result.model_name or model.name
-        )
+        recorder.finish(result.verdict, summary, model=result.model_version or result.model_name or name)
         return result
     except BaseException as error:
         recorder.fail(error)
         raise
     finally:
-        if opened:
+        if opened and model is not None:
             await model.aclose()
+
+
+def _open_model(
+    snapshot: ProjectSnapshot,
+    settings: GuardrailSettings,
+    text: str,
+    model_name: str | None,
+    secrets: Secrets | None,
+) -> DecisionModel:
+    """Open the model; where that fails, the error says what is known of the text without one."""
+    from workbench.engine.decisions import DecisionError, open_decision_model
+
+    try:
+        return open_decision_model(
+            decision_settings(snapshot, model_name), root=snapshot.root, secrets=secrets
+        )
+    except DecisionError as error:
+        raise with_rule_findings(error, settings, text) from error.__cause__
+
+
+def with_rule_findings(error: DecisionError, settings: GuardrailSettings, text: str) -> DecisionError:
+    """Return `error` with what those checks of a guardrail say of `text` that ask no model."""
+    from workbench.engine.guardrails import is_blank, rule_result, with_findings
+
+    checks = () if is_blank(text) else settings.checks
+    return with_findings(error, tuple(rule_result(check, text) for check in checks if check.rule is not None))
+
+
+def check_rows(settings: GuardrailSettings) -> list[dict[str, Any]]:
+    """Return the checks of a guardrail as the history keeps them: all that is needed to ask them again."""
+    from workbench.engine.projects.check_rows import rule_values
+
+    return [
+        {
+            "name": check.name,
+            "question": check.question,
+            "threshold": settings.threshold_of(check),
+            "yes_means": check.yes_means,
+            "no_means": check.no_means,
+            "kind": check.kind,
+            **(rule_values(check.rule) if check.rule is not None else {}),
+        }
+        for check in settings.checks
+    ]

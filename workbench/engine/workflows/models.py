@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbench.engine.model_settings import ModelSettings
@@ -18,6 +20,9 @@ EMBEDDED = ModelSettings("embedded", "embedded")
 
 
 LOCAL = ModelSettings("local", "local")
+
+ENVIRONMENT = "environment"
+"""The name by which a person asks for the chat model that environment variables describe."""
 
 
 def decision_settings(snapshot: ProjectSnapshot, name: str | None = None) -> ModelSettings:
@@ -53,14 +58,17 @@ async def describe_decision_model(
 def chat_settings(snapshot: ProjectSnapshot, name: str | None = None) -> ModelSettings | None:
     """Return the settings of the chat model that can answer now, `None` where there is none.
 
-    A model asked for by `name` is returned as it is. Without a name: `[models.chat]` when it is usable, else
-    the local model, else the project's recorded replies.
+    A model asked for by `name` is returned as it is; `environment` is the one that `OPENAI_…`, `AZURE_OPENAI_…` or
+    `ANTHROPIC_…` variables describe, unless the project has a model of that name. Without a name: `[models.chat]`
+    when it is usable, else the local model, else the project's recorded replies.
 
     Raises:
-        WorkflowError: where the project names no such model.
+        WorkflowError: where the project names no such model, or the environment describes none.
     """
     from workbench.engine.language_models import language_model_available
 
+    if _is_environment(snapshot, name):
+        return environment_settings()
     if name not in (None, "chat"):
         return LOCAL if name == "local" and name not in snapshot.models else _named_model(snapshot, str(name))
     candidates = [snapshot.models["chat"]] if "chat" in snapshot.models else [LOCAL]
@@ -70,6 +78,24 @@ def chat_settings(snapshot: ProjectSnapshot, name: str | None = None) -> ModelSe
         if language_model_available(settings, snapshot.root) is None:
             return settings
     return snapshot.models.get("chat")
+
+
+def environment_settings(env: Mapping[str, str] | None = None) -> ModelSettings:
+    """Return the settings that environment variables (of this process, unless given) describe.
+
+    Raises:
+        WorkflowError: it names the variables that are missing.
+    """
+    from workbench.engine.language_models import LanguageModelError, settings_from_environment
+
+    try:
+        return settings_from_environment(os.environ if env is None else env)[0]
+    except LanguageModelError as error:
+        raise WorkflowError(error.message) from error
+
+
+def _is_environment(snapshot: ProjectSnapshot, name: str | None) -> bool:
+    return name == ENVIRONMENT and name not in snapshot.models
 
 
 def _named_model(snapshot: ProjectSnapshot, name: str) -> ModelSettings:
@@ -105,9 +131,15 @@ def open_chat_model(snapshot: ProjectSnapshot, name: str | None, secrets: Secret
     from workbench.engine.language_models import (
         LanguageModelError,
         language_model_available,
+        model_from_environment,
         open_language_model,
     )
+    from workbench.engine.secrets import Secrets
 
+    if _is_environment(snapshot, name):
+        secrets = secrets or Secrets()
+        environment_settings(secrets.environment)  # says what is missing
+        return model_from_environment(secrets.environment, secrets=secrets)
     chosen = chat_settings(snapshot, name)
     if chosen is None:
         raise WorkflowError("no chat model can answer: the project has none, and no recorded replies")

@@ -1,4 +1,4 @@
-"""Writes a run into the history while it happens, and shows a stored one again."""
+"""Writes a run into the history while it happens."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.engine.events import RunEvent
-from workbench.engine.workflows.errors import WorkflowError
 
 if TYPE_CHECKING:
-    from workbench.engine.guardrails import GuardrailResult
     from workbench.engine.history import HistoryStore
-    from workbench.engine.translation import Failure, Success, TranslationRecord
+    from workbench.engine.translation import Failure, Success
 
 
 T = TypeVar("T")
@@ -29,14 +27,22 @@ class Recorder:
     """Writes one run into a history, or nowhere when there is none.
 
     A history that fails (a full disk, say) does not take the answer with it that a model was asked for: the
-    run goes on unrecorded, and the store's `problem` says why.
+    run goes on unrecorded, and the store's `problem` says why. `on_event` hears every event that `add` makes.
     """
 
-    def __init__(self, history: HistoryStore | None) -> None:
+    def __init__(
+        self, history: HistoryStore | None, on_event: Callable[[RunEvent], None] | None = None
+    ) -> None:
         self._history = history
+        self._on_event = on_event
         self._run_id: int | None = None
         self._began = 0.0
         self._done = False
+
+    @property
+    def run_id(self) -> int | None:
+        """The number of the run in the history, `None` where it is not stored."""
+        return self._run_id
 
     def start(
         self,
@@ -67,7 +73,10 @@ class Recorder:
             return None
 
     def add(self, kind: str, data: dict[str, Any]) -> None:
-        self.store(RunEvent(kind, time.monotonic() - self._began, data))
+        event = RunEvent(kind, time.monotonic() - self._began, data)
+        self.store(event)
+        if self._on_event is not None:
+            self._on_event(event)
 
     def store(self, event: RunEvent) -> None:
         # Pieces of a streamed reply are shown live; the whole reply follows in an event of its own.
@@ -80,6 +89,9 @@ class Recorder:
         history, run_id = self._history, self._run_id
         if history is not None and run_id is not None:
             self._stored(lambda: history.finish_run(run_id, outcome, summary, model=model))
+            if self._history is not None:
+                # The problem is that of the last run, and this one is stored whole.
+                history.problem = None
 
     def finish_translation(self, result: Success[Any] | Failure) -> None:
         from workbench.engine.history import AttemptSummary
@@ -111,28 +123,3 @@ class Recorder:
         if not stopped:
             self.add("failed", {"error": type(error).__name__, "message": str(error)})
         self.finish("cancelled" if stopped else "error", "stopped" if stopped else str(error))
-
-
-def replay_run(
-    history: HistoryStore, run_id: int, *, steps: int | None = None
-) -> TranslationRecord | GuardrailResult:
-    """Show a stored run again, from its events and with no model; `steps` stops after that many events.
-
-    Raises:
-        KeyError: where there is no such run.
-        WorkflowError: where the run's kind has nothing to replay, or its result was never stored.
-    """
-    run = history.run(run_id)
-    events = run.events if steps is None else run.events[:steps]
-    if run.summary.kind == "translate":
-        from workbench.engine.translation import replay
-
-        return replay(events)
-    if run.summary.kind == "check":
-        from workbench.engine.guardrails import GuardrailResult
-
-        for event in reversed(events):
-            if event.kind == "check_result":
-                return GuardrailResult.from_json(event.data)
-        raise WorkflowError(f"run {run_id} stored no result: it ended with {run.summary.outcome}")
-    raise WorkflowError(f"run {run_id} is of the kind {run.summary.kind}, which cannot be replayed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import JsonDocument, parse_json
@@ -21,6 +22,9 @@ from workbench.engine.templates import (
     unused_parameters,
 )
 
+if TYPE_CHECKING:
+    from workbench.engine.projects import Project
+
 GRAPH_FILE = "graph.json"
 
 
@@ -28,6 +32,7 @@ PARAMETERS_SCHEMA_FILE = "parameters.schema.json"
 
 
 OUTPUT_SCHEMA_FILE = "output.schema.json"
+CASES_FILE = "cases.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,7 @@ def render_project(
     diagnostics = list(parameters.diagnostics)
     broken = () if parameters.ok else parameters.diagnostics
     if validate and snapshot.parameters_schema is not None and parameters.ok and name is not None:
-        diagnostics += _schema_diagnostics(snapshot.parameters_schema.text, parameters, file)
+        diagnostics += _schema_diagnostics(snapshot, snapshot.parameters_schema.text, parameters, file)
     if snapshot.graph is not None:
         document = parse_json(snapshot.graph.text, file=GRAPH_FILE)
         diagnostics += document.diagnostics
@@ -145,11 +150,13 @@ def _collision(error: KeyCollisionError, document: JsonDocument) -> Diagnostic:
     )
 
 
-def _schema_diagnostics(schema_text: str, parameters: JsonDocument, file: str) -> list[Diagnostic]:
-    from workbench.engine.schemas import JsonSchema, SchemaError
+def _schema_diagnostics(
+    snapshot: ProjectSnapshot, schema_text: str, parameters: JsonDocument, file: str
+) -> list[Diagnostic]:
+    from workbench.engine.schemas import JsonSchema, SchemaError, schema_files
 
     try:
-        schema = JsonSchema.parse(schema_text, file=PARAMETERS_SCHEMA_FILE)
+        schema = JsonSchema.parse(schema_text, file=PARAMETERS_SCHEMA_FILE, files=schema_files(snapshot))
     except SchemaError as error:
         return list(error.diagnostics)
     return schema.check(parameters.value, document=parameters, file=file)
@@ -174,26 +181,38 @@ def _located(diagnostics: list[Diagnostic], document: JsonDocument, file: str) -
 _FOLLOWS_FROM_BROKEN = {"missing", "required_absent", "unused_parameter"}
 
 
+def _with_all_cases(project: Project) -> list[Diagnostic]:
+    """Return the diagnostics of a project, those of all its cases also where only the first are held."""
+    from workbench.engine.evaluation.case_stream import CaseStream
+
+    cases = project.every_case()
+    if not isinstance(cases, CaseStream):
+        return list(project.diagnostics)
+    found = [d for d in project.diagnostics if d.file != CASES_FILE or d.code == "large_cases"]
+    # Places in such a file are lines and columns; offsets count from the beginning of the line.
+    return [*found, *(d.at(CASES_FILE, start=None, end=None) for d in cases.survey().diagnostics)]
+
+
 def validate_project(folder: Path) -> list[Diagnostic]:
     """Return everything that is wrong with the project in `folder`: settings, every set, schemas, cases.
 
     Files are named relative to the folder.
     """
     from workbench.engine.projects import Project, ProjectError
-    from workbench.engine.schemas import check_schema_text
+    from workbench.engine.schemas import check_schema_text, schema_files
 
     try:
         project = Project.load(folder)
     except ProjectError as error:
         return list(error.diagnostics)
     snapshot = project.snapshot()
-    found = list(project.diagnostics)
+    found = _with_all_cases(project)
     for file, schema in (
         (PARAMETERS_SCHEMA_FILE, snapshot.parameters_schema),
         (OUTPUT_SCHEMA_FILE, snapshot.output_schema),
     ):
         if schema is not None:
-            found += check_schema_text(schema.text, file=file)
+            found += check_schema_text(schema.text, file, schema_files(snapshot))
     names: list[str | None] = [*sorted(snapshot.parameter_sets)] or [None]
     for name in names:
         rendering = render_project(snapshot, name)

@@ -42,9 +42,20 @@ async def run_project_tools(
             without a value, there is nothing to send, or no chat model can answer.
     """
     from workbench.engine.language_models import Message
-    from workbench.engine.tools import ToolPolicies, check_simulation, run_tools, simulated_tools
+    from workbench.engine.tools import (
+        ToolPolicies,
+        check_compensation,
+        check_simulation,
+        run_tools,
+        simulated_tools,
+    )
 
-    problems = [problem for tool in snapshot.tools for problem in check_simulation(tool)]
+    names = [tool.name for tool in snapshot.tools]
+    problems = [
+        problem
+        for tool in snapshot.tools
+        for problem in (*check_simulation(tool), *check_compensation(tool, names))
+    ]
     if problems or not snapshot.tools:
         raise WorkflowError(problems[0].message if problems else "the project has no tools", problems)
     messages = filled_messages(snapshot, parameter_set) if with_prompt else []
@@ -62,7 +73,6 @@ async def run_project_tools(
         if on_event is not None:
             on_event(event)
 
-    names = [tool.name for tool in snapshot.tools]
     inputs = {"request": request, "with_prompt": with_prompt, "parameter_set": parameter_set, "tools": names}
     try:
         recorder.start("tool", f"Tools {', '.join(names)}", {**inputs, "model": model_name}, model=model.name)
@@ -73,8 +83,7 @@ async def run_project_tools(
             policies=ToolPolicies(max_round_trips=max_round_trips),
             on_event=forward,
         )
-        calls = len(result.executions)
-        recorder.finish(result.outcome, f"{calls} tool call{'s' if calls != 1 else ''}")
+        recorder.finish(result.outcome, _summary(result))
         return result
     except BaseException as error:
         recorder.fail(error)
@@ -82,3 +91,15 @@ async def run_project_tools(
     finally:
         if opened:
             await model.aclose()
+
+
+def _summary(result: ToolRun) -> str:
+    """Return how many calls there were, how many were undone, and whether a tool had the last word."""
+    calls = len(result.executions)
+    undone = sum(execution.rolled_back is not None for execution in result.executions)
+    facts = [f"{calls} tool call{'s' if calls != 1 else ''}"]
+    if undone:
+        facts.append(f"{undone} rolled back")
+    if result.immediate:
+        facts.append("returned at once")
+    return ", ".join(facts)

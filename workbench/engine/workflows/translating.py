@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.events import RunEvent
 from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.text import TextFile
 from workbench.engine.workflows.errors import WorkflowError, settle
 from workbench.engine.workflows.models import open_chat_model
-from workbench.engine.workflows.recording import Recorder, replay_run
+from workbench.engine.workflows.recording import Recorder
 from workbench.engine.workflows.rendering import OUTPUT_SCHEMA_FILE, render_project
+from workbench.engine.workflows.replaying import replay_events
 
 if TYPE_CHECKING:
     from workbench.engine.history import HistoryStore
     from workbench.engine.language_models import LanguageModel
     from workbench.engine.schemas import JsonSchema
     from workbench.engine.secrets import Secrets
-    from workbench.engine.translation import Attempt, Failure, JsonTranslator, Success
+    from workbench.engine.translation import Attempt, Failure, JsonTranslator, ProgramValidator, Success
     from workbench.engine.translation.preview import PromptPreview
+    from workbench.engine.translation.settings import TranslationSettings
 
 
 async def translate_project(
@@ -42,7 +47,7 @@ async def translate_project(
             whose placeholders have no value.
         SchemaError: where the output schema is not a schema.
     """
-    schema = output_schema(snapshot)
+    schema = translation_target(snapshot)
     inputs = {
         "request": request,
         "type_name": snapshot.translation.type_name,
@@ -77,6 +82,8 @@ async def branch_translation(
     *,
     reply: str | None = None,
     repair_prompt: str | None = None,
+    schema_text: str | None = None,
+    repair_model_too: bool = False,
     model: LanguageModel | None = None,
     model_name: str | None = None,
     secrets: Secrets | None = None,
@@ -84,23 +91,28 @@ async def branch_translation(
 ) -> Success[Any] | Failure:
     """Go on from an attempt of a stored run with today's project: a new run, stored as a branch of the old one.
 
-    The attempt's reply, or `reply` in its place, is judged by today's schema and rules. Where it does not
-    hold, a repair follows, asked with `repair_prompt` where one is given.
+    The attempt's reply, or `reply` in its place, is judged by today's rules and today's schema, or by
+    `schema_text` in its place (which is not written to the project). Where it does not hold, a repair follows,
+    asked with `repair_prompt` where one is given. With `repair_model_too` the model of this call is asked for
+    repairs, whatever repair model the project has.
 
     Raises:
         KeyError: where there is no such run, or no such attempt in it.
         WorkflowError: as `translate_project` does, and where the run is no translation.
     """
-    shown = replay_run(history, run_id)
-    record = getattr(shown, "attempts", None)
-    if record is None:
+    snapshot = with_output_schema(snapshot, schema_text)
+    if repair_model_too:
+        snapshot = replace(snapshot, translation=replace(snapshot.translation, repair_model=None))
+    stored = history.run(run_id)
+    record = replay_events(stored.summary.kind, stored.events)
+    if stored.summary.kind != "translate":
         raise WorkflowError(f"run {run_id} is no translation, so there is nothing to repair")
-    chosen = next((each for each in record if each.number == attempt), None)
+    chosen = next((each for each in getattr(record, "attempts", ()) if each.number == attempt), None)
     if chosen is None:
         raise KeyError(f"run {run_id} has no attempt {attempt}")
-    schema = output_schema(snapshot)
+    schema = translation_target(snapshot)
     inputs = {
-        **history.run(run_id).inputs,
+        **stored.inputs,
         "type_name": snapshot.translation.type_name,
         "schema": schema.text,
         "model": model_name,
@@ -134,18 +146,20 @@ async def preview_translation(
     parameter_set: str | None = None,
     attempt: Attempt | None = None,
     reply: str | None = None,
+    schema_text: str | None = None,
 ) -> PromptPreview:
     """Return what `translate_project` would send for `request`; nothing is sent.
 
     With `attempt` it is what `branch_translation` would send: the repair of the attempt's reply, or of `reply`.
+    `schema_text` takes the place of the project's output schema.
 
     Raises:
         WorkflowError: as `translate_project` does, but for the model.
     """
     from workbench.engine.translation.preview import preview_repair, preview_request
 
-    schema = output_schema(snapshot)
-    settings = snapshot.translation
+    schema = translation_target(with_output_schema(snapshot, schema_text))
+    settings = _settings(snapshot)
     try:
         if attempt is not None:
             return await preview_repair(settings, schema, attempt, request=request, reply=reply)
@@ -157,7 +171,7 @@ async def preview_translation(
 
 async def _run_translation(
     snapshot: ProjectSnapshot,
-    schema: JsonSchema,
+    schema: JsonSchema | ProgramValidator,
     preamble: list[Any],
     inputs: dict[str, Any],
     start: Callable[[JsonTranslator], Awaitable[Success[Any] | Failure]],
@@ -172,9 +186,10 @@ async def _run_translation(
     """Open the models, run `start` on a translator, store what happens, and close what was opened."""
     from workbench.engine.translation import translator_from_settings
 
-    settings = snapshot.translation
+    settings = _settings(snapshot)
     opened: list[LanguageModel] = []
     recorder = Recorder(history)
+    began = time.monotonic()
 
     def forward(event: RunEvent) -> None:
         recorder.store(event)
@@ -189,7 +204,7 @@ async def _run_translation(
         if settings.repair_model is not None:
             repair_model = open_chat_model(snapshot, settings.repair_model, secrets)
             opened.append(repair_model)
-        title = f"Translate to {settings.type_name}"
+        title = f"Translate to {'a program' if settings.target == 'program' else settings.type_name}"
         recorder.start("translate", title, inputs, model=model.name, parent=parent)
         asked, repairing = model, repair_model
         translator = settle(
@@ -198,6 +213,8 @@ async def _run_translation(
             )
         )
         result = await start(translator)
+        if settings.target == "program" and result.success:
+            result = await _evaluated(snapshot, result, forward, began)
         recorder.finish_translation(result)
         return result
     except BaseException as error:
@@ -208,18 +225,62 @@ async def _run_translation(
             await each.aclose()
 
 
+async def _evaluated(
+    snapshot: ProjectSnapshot,
+    result: Success[Any] | Failure,
+    forward: Callable[[RunEvent], None],
+    began: float,
+) -> Success[Any] | Failure:
+    """Evaluate the program of a success; where a tool gives an error, the run fails with `tool_error`."""
+    from workbench.engine.translation import Failure, Success
+    from workbench.engine.workflows.programs import evaluate_with_tools
+
+    assert isinstance(result, Success)
+    problem = await evaluate_with_tools(snapshot, result.data, on_event=forward, began=began)
+    if not problem:
+        return result
+    return Failure(problem, "tool_error", attempts=result.attempts, record=result.record)
+
+
+def _settings(snapshot: ProjectSnapshot) -> TranslationSettings:
+    from workbench.engine.workflows.programs import program_settings
+
+    settings = snapshot.translation
+    return program_settings(settings) if settings.target == "program" else settings
+
+
+def translation_target(snapshot: ProjectSnapshot) -> JsonSchema | ProgramValidator:
+    """Return what a request is translated to: a value of the output schema, or a program over the tools.
+
+    Raises:
+        WorkflowError: where the project has none, or it is wrong.
+    """
+    from workbench.engine.workflows.programs import program_validator
+
+    return (
+        program_validator(snapshot) if snapshot.translation.target == "program" else output_schema(snapshot)
+    )
+
+
+def with_output_schema(snapshot: ProjectSnapshot, text: str | None) -> ProjectSnapshot:
+    """Return `snapshot` with another output schema; as it is for `None`."""
+    return snapshot if text is None else replace(snapshot, output_schema=TextFile(text))
+
+
 def output_schema(snapshot: ProjectSnapshot) -> JsonSchema:
     """Return the project's output schema, compiled.
 
     Raises:
         WorkflowError: where the project has none, or it is not a JSON Schema; with its diagnostics.
     """
-    from workbench.engine.schemas import JsonSchema, SchemaError
+    from workbench.engine.schemas import JsonSchema, SchemaError, schema_files
 
     if snapshot.output_schema is None:
         raise WorkflowError(f"the project has no {OUTPUT_SCHEMA_FILE}, so there is nothing to translate to")
     try:
-        return JsonSchema.parse(snapshot.output_schema.text, file=OUTPUT_SCHEMA_FILE)
+        return JsonSchema.parse(
+            snapshot.output_schema.text, file=OUTPUT_SCHEMA_FILE, files=schema_files(snapshot)
+        )
     except SchemaError as error:
         first = error.diagnostics[0].one_line() if error.diagnostics else str(error)
         raise WorkflowError(first, error.diagnostics) from error

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.json_text import dumps, parse_json
+from workbench.gui.models.attempts import cost_words
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.runs import word_of
+from workbench.gui.models.tool_turns import turns_of_record
 from workbench.gui.widgets.comparison import Compared
 
 if TYPE_CHECKING:
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
     from workbench.engine.translation import Attempt
 
 
-def compared_attempt(run: Run, attempt: Attempt, *, name_run: bool) -> Compared:
-    """Return an attempt of a run for a comparison; `name_run` puts the number of the run into its title."""
+def compared_attempt(run: Run, attempt: Attempt, *, name_run: bool, request_only: bool = False) -> Compared:
+    """Return an attempt of a run for a comparison; `name_run` puts the number of the run into its title.
+
+    With `request_only` the prompt is that of the request, without the repairs before the attempt.
+    """
     title = f"Attempt {attempt.number}"
     if name_run:
         title = f"Run {run.summary.id}, attempt {attempt.number}"
@@ -27,14 +32,16 @@ def compared_attempt(run: Run, attempt: Attempt, *, name_run: bool) -> Compared:
         word=word_of(attempt.outcome),
         text=attempt.json_text or attempt.reply,
         value=attempt.value,
-        prompt=_conversation(attempt),
+        has_value=attempt.has_value,
+        prompt=_conversation(attempt, request_only=request_only),
         schema=_schema(run),
         facts=tuple(_facts(run, attempt)),
     )
 
 
-def _conversation(attempt: Attempt) -> str:
-    return "\n".join(f"--- {message.role} ---\n{message.text()}" for message in attempt.messages)
+def _conversation(attempt: Attempt, *, request_only: bool) -> str:
+    messages = attempt.messages[: attempt.base_count] if request_only else attempt.messages
+    return "\n".join(f"--- {message.role} ---\n{message.text()}" for message in messages)
 
 
 def _schema(run: Run) -> str:
@@ -56,6 +63,7 @@ def _facts(run: Run, attempt: Attempt) -> Iterable[tuple[str, str]]:
         ("Output tokens", usage.output_tokens if usage else None),
     ):
         yield name, str(number) if number is not None else "unknown"
+    yield "Cost", cost_words(attempt)
     yield "Reply", counted(len(attempt.reply), "character")
     yield "Local edits", str(len(attempt.edits))
     yield "Nulls taken out", str(len(attempt.removed_nulls))
@@ -64,8 +72,11 @@ def _facts(run: Run, attempt: Attempt) -> Iterable[tuple[str, str]]:
 
 
 def compared_check(run: Run) -> Compared:
-    """Return a check run for a comparison: the checked text, and the answers by pointer."""
-    inputs, result = run.inputs, result_of(run.events)
+    """Return a check run for a comparison: the last checked text, and the answers by pointer."""
+    from workbench.engine.workflows import replay_guard
+
+    inputs, record = run.inputs, replay_guard(run.events)
+    result, validations = record.result, record.validations()
     word = word_of(result.verdict if result is not None else run.summary.outcome)
     value = None
     facts: list[tuple[str, str]] = [("Verdict", word)]
@@ -77,18 +88,79 @@ def compared_check(run: Run) -> Compared:
             ("Time", format_duration(result.elapsed_ms)),
         ]
         facts += [(check.name, _probability(check)) for check in result.checks]
+    if record.looped:
+        facts.append(("Validations", str(len(validations))))
     return Compared(
         key=(run.summary.id, None),
         title=f"Run {run.summary.id}",
         word=word,
-        text=str(inputs.get("text", "")),
+        text=validations[-1].text if validations else str(inputs.get("text", "")),
         value=value,
-        prompt="\n".join(f"{check['name']}: {check['question']}" for check in inputs.get("checks", ())),
+        has_value=value is not None,
+        prompt="\n".join(_check_line(check) for check in inputs.get("checks", ())),
         facts=tuple(facts),
     )
 
 
+def _check_line(check: Mapping[str, Any]) -> str:
+    return f"{check.get('name', '')}: {check.get('question') or dumps(dict(check))}"
+
+
+def compared_tools(run: Run) -> Compared:
+    """Return a tool run for a comparison: the answer, and every call by pointer."""
+    from workbench.engine.workflows import replay_tools
+
+    record = replay_tools(run.events)
+    word = "answered" if run.summary.outcome == "ok" else word_of(run.summary.outcome)
+    calls = [
+        {
+            "name": each.get("name"),
+            "arguments": each.get("arguments"),
+            "sent": (each.get("sent") or {}).get("contents"),
+        }
+        for each in record.executions
+    ]
+    tokens = (("Input tokens", record.input_tokens), ("Output tokens", record.output_tokens))
+    return Compared(
+        key=(run.summary.id, None),
+        title=f"Run {run.summary.id}",
+        word=word,
+        text=record.text,
+        value=calls,
+        prompt="\n".join(f"--- {turn.role} ---\n{turn.text}" for turn in turns_of_record(record)),
+        facts=(
+            ("Outcome", word),
+            ("Model", run.summary.model or "not told"),
+            ("Time", format_duration(run.summary.elapsed_ms)),
+            *((name, "unknown" if number is None else str(number)) for name, number in tokens),
+            ("Tool calls", str(len(calls))),
+        ),
+    )
+
+
+def compared_outcomes(before: Run, after: Run) -> tuple[Compared, Compared] | None:
+    """Return the ends of two translations for a comparison, `None` where one of them has no attempt."""
+    from workbench.engine.translation import replay
+
+    sides = []
+    for run in (before, after):
+        attempts = replay(run.events).attempts
+        if not attempts:
+            return None
+        sides.append(compared_attempt(run, attempts[-1], name_run=True, request_only=True))
+    return sides[0], sides[1]
+
+
+def compared_run(run: Run) -> Compared | None:
+    """Return a run without attempts for a comparison, `None` where its kind cannot be compared."""
+    if run.summary.kind == "check":
+        return compared_check(run)
+    return compared_tools(run) if run.summary.kind == "tool" else None
+
+
 def _probability(check: Any) -> str:
+    if check.kind != "model":
+        return ", ".join(part for part in (word_of(check.status), check.detail) if part)
     probability = "no probability" if check.probability is None else f"{check.probability:.4f}"
     return f"{probability}, {word_of(check.status)}"
 
@@ -121,13 +193,3 @@ def exchange_rows(result: GuardrailResult | None) -> list[tuple[str, str, None]]
         ]
     rows += [("Note", note) for note in result.notes]
     return [(name, words, None) for name, words in rows]
-
-
-def result_of(events: tuple[Any, ...]) -> GuardrailResult | None:
-    """Return the guardrail result among events, `None` before the answer came."""
-    from workbench.engine.guardrails import GuardrailResult
-
-    for event in reversed(events):
-        if event.kind == "check_result":
-            return GuardrailResult.from_json(event.data)
-    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.gui.panes.history.compared import compared_attempt, compared_check
+from workbench.gui.panes.history.compared import compared_attempt, compared_run
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.comparison import Compared
 
@@ -34,12 +34,14 @@ class Comparing:
         self._others.clear()
 
     def choose(self, run_id: int, number: int | None) -> bool:
-        """Compare with an attempt of a run, or with a check run for `None`; False where there is none."""
+        """Compare with an attempt of a run, or with a run that has none; False where there is nothing to compare."""
         run = self._other_run(run_id)
         if run is None:
             return False
-        check = run.summary.kind == "check"
-        found = compared_check(run) if check else self._attempt_of(run, number, name_run=True)
+        if run.summary.kind == "translate":
+            found = self._attempt_of(run, number, name_run=True)
+        else:
+            found = compared_run(run)
         if found is not None:
             self.choice = found
         return found is not None
@@ -57,19 +59,30 @@ class Comparing:
     def _is_base(self, shown: Compared | None) -> bool:
         return self.base is not None and shown is not None and self.base.key == shown.key
 
-    def chosen_check(self, run: Run) -> Compared | None:
-        """Return the check run that a check run is to be compared with."""
-        for chosen in (self.choice, self.base):
-            if chosen is not None and chosen.key[1] is None and chosen.key[0] != run.summary.id:
-                return chosen
+    def run_pair(self, run: Run) -> tuple[Compared, Compared] | None:
+        """Return the two that are compared while a run without attempts is shown, the earlier one first."""
+        this, kind = compared_run(run), run.summary.kind
+        if this is None:
+            return None
+        parent = self._other_run(run.summary.parent_run) if run.summary.parent_run is not None else None
+        came_from = compared_run(parent) if parent is not None else None
+        for other in (self.choice, self.base, came_from):
+            if other is not None and other.key != this.key and self._kind_of(other) == kind:
+                return (other, this) if other.key[0] < run.summary.id else (this, other)
         return None
+
+    def _kind_of(self, compared: Compared) -> str:
+        run = self._other_run(compared.key[0])
+        return run.summary.kind if run is not None else ""
 
     def pair(self, run: Run, attempt: Attempt) -> tuple[Compared, Compared] | None:
         """Return the two that are compared while `attempt` is shown, the earlier one first; `None` for none."""
         other = self._counterpart(run, attempt)
         if other is None:
             return None
-        this = compared_attempt(run, attempt, name_run=False)
+        # Of a request that ran again, what matters is today's prompt, however many repairs each run took.
+        again = run.summary.parent_attempt is None and other.key[0] == run.summary.parent_run
+        this = compared_attempt(run, attempt, name_run=False, request_only=again)
         later = other.key[0] == run.summary.id and other.key > this.key
         return (this, other) if later else (other, this)
 
@@ -92,7 +105,8 @@ class Comparing:
         parent = self._other_run(summary.parent_run)
         if parent is None:
             return None
-        return self._attempt_of(parent, summary.parent_attempt, name_run=True)
+        again = summary.parent_attempt is None
+        return self._attempt_of(parent, summary.parent_attempt, name_run=True, request_only=again)
 
     def _other_run(self, run_id: int) -> Run | None:
         """Return a stored run, read once while the same run is on show."""
@@ -106,10 +120,14 @@ class Comparing:
                 self._others[run_id] = None
         return self._others.get(run_id)
 
-    def _attempt_of(self, run: Run, number: int | None, *, name_run: bool) -> Compared | None:
+    def _attempt_of(
+        self, run: Run, number: int | None, *, name_run: bool, request_only: bool = False
+    ) -> Compared | None:
         """Return an attempt of a run, the last one for `None`."""
         from workbench.engine.translation import replay
 
         attempts = replay(run.events).attempts
         found = [each for each in attempts if number is None or each.number == number]
-        return compared_attempt(run, found[-1], name_run=name_run) if found else None
+        if not found:
+            return None
+        return compared_attempt(run, found[-1], name_run=name_run, request_only=request_only)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
@@ -20,6 +22,7 @@ from PySide6.QtWidgets import (
 from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
 from workbench.gui.models.figures import format_size, grouped
 from workbench.gui.models.runs import KINDS, OUTCOMES, RESULT, RUN, STARTED, TIME, WHAT, RunTreeModel
+from workbench.gui.shell.scale import on_scale, px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.labels import Banner, LinkButton, Strip, TokenLabel
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 PAGE = 300
 _INDENT = 14
+_WIDTHS = {RUN: 58, RESULT: 122, TIME: 64, STARTED: 70}
+_NARROW_WIDTHS = {RUN: 46, RESULT: 96}
 
 
 class RunTree(QTreeView):
@@ -73,7 +78,7 @@ class RunsList(QWidget):
     def _build(self) -> None:
         strip = Strip(40, "window")
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Search texts, results, pointers")
+        self.search.setPlaceholderText("Search runs")
         self.search.setAccessibleName("Search runs")
         self.search.setClearButtonEnabled(True)
         icon_action = QAction(self.search)
@@ -101,7 +106,7 @@ class RunsList(QWidget):
         layout.addWidget(self.notice)
         layout.addWidget(self._build_tree(), 1)
         layout.addWidget(self.foot)
-        self.setMinimumWidth(300)
+        self.setMinimumWidth(236)  # in pixels at every size of text: a narrow list leaves columns out
 
     def _build_tree(self) -> QWidget:
         self.model = RunTreeModel(self)
@@ -116,8 +121,7 @@ class RunsList(QWidget):
         header = self.tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(WHAT, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((RUN, 58), (RESULT, 122), (TIME, 64), (STARTED, 70)):
-            self.tree.setColumnWidth(column, width)
+        on_scale(self.tree, partial(_size_columns, weakref.ref(self.tree)))
         role = int(RunTreeModel.StatusRole)
         self.tree.setItemDelegateForColumn(WHAT, TextDelegate(self.tree, padding=6))
         self.tree.setItemDelegateForColumn(RESULT, StatusDelegate(role, self.tree))
@@ -153,8 +157,12 @@ class RunsList(QWidget):
         group.triggered.connect(lambda action: put(action.data() or None))  # type: ignore[operator]
 
     def _fit_columns(self, width: int) -> None:
-        narrow = width < 460
+        narrow = width < px(460)
         self.tree.setColumnHidden(STARTED, narrow)
+        # Where the titles would have no room left, the time goes too: the tip of a row tells it.
+        cramped = width < px(320)
+        self.tree.setColumnHidden(TIME, cramped)
+        _size_columns(weakref.ref(self.tree), 1.0)
         self.model.set_merged(narrow)
 
     # What is listed
@@ -198,7 +206,7 @@ class RunsList(QWidget):
         self._show_notice(history)
         if history is None:
             self.model.set_runs([])
-            self.foot_words.set_text("No history")
+            self.foot_words.set_text("No runs")
             self.more.hide()
         else:
             try:
@@ -247,23 +255,36 @@ class RunsList(QWidget):
         words = f"{grouped(total)} runs" if total != 1 else "1 run"
         if fitting is not None:
             words = f"{grouped(fitting)} of {words}"
-        self.foot_words.set_text(f"{words}, {format_size(history.size())}")
+        size, on_disk = history.size(), history.size_on_disk()
+        self.foot_words.set_text(f"{words}, {format_size(size)}")
+        self.foot_words.setToolTip(
+            f"{format_size(size)} of runs, which is what the limit in the settings is about;\n"
+            f"{format_size(on_disk)} on the disk, with what SQLite has not tidied up yet"
+        )
         self.more.setVisible(listed < (total if fitting is None else fitting))
+
+    def empty_words(self) -> str:
+        """Return why no run is listed, where no filter is the reason."""
+        session = self._session
+        if session.project is None:
+            return "Open a project to see its runs."
+        if session.history is None and session.history_problem:
+            return f"No runs are kept: {session.history_problem}"
+        return "No runs yet. Every check, translation, evaluation and tool run will be kept here."
 
     def _show_notice(self, history: HistoryStore | None) -> None:
         problem = self._session.history_problem
         if history is None:
-            if self._session.project is None:
-                self.notice.hide()
-                return
-            headline, detail = "This project keeps no history.", problem or "Runs are not stored."
+            headline = "This project keeps no history."
+        elif history.problem:
+            headline, problem = (
+                "Not everything was stored.",
+                history.problem.removeprefix(f"{history.path}: "),
+            )
         else:
-            problem = history.problem or problem
-            headline, detail = "Not everything was stored.", problem or ""
-            if problem and not history.problem:
-                headline = "The history needs a look."
-        self.notice.show_words("error", headline, detail)
-        self.notice.setVisible(bool(detail))
+            headline = "The history needs a look."
+        self.notice.show_words("error", headline, problem or "")
+        self.notice.setVisible(bool(problem) and self._session.project is not None)
 
     # What is chosen
 
@@ -301,6 +322,14 @@ class RunsList(QWidget):
         chosen = self.selected()
         if chosen is not None:
             self.chosen.emit(*chosen)
+
+
+def _size_columns(tree: weakref.ref[RunTree], _factor: float) -> None:
+    """Give the columns their widths at the size of text in use."""
+    if (target := tree()) is not None:
+        cramped = target.width() < px(320)
+        for column, width in (_WIDTHS | (_NARROW_WIDTHS if cramped else {})).items():
+            target.setColumnWidth(column, px(width))
 
 
 def _with_parents(history: HistoryStore, runs: list[RunSummary]) -> list[RunSummary]:

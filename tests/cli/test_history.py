@@ -1,0 +1,196 @@
+"""`history`: every kind of run replays step by step, runs are compared and run again, and filters are taken as typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from workbench.engine.events import RunEvent
+from workbench.engine.history import HistoryStore
+from workbench.engine.workflows import history_path
+
+REQUEST = "A table for two tonight at eight, please."
+SCHEMA = '{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}'
+CHECK = {"name": "bad", "question": "Is it bad?", "probability": 0.9, "threshold": 0.5, "status": "rejected"}
+REJECTED = {"stage": "output", "checks": [CHECK], "message": "rejected"}
+PASSED = {"stage": "output", "checks": [{**CHECK, "probability": 0.1, "status": "passed"}], "message": ""}
+
+Add = Callable[..., int]
+
+
+@pytest.fixture
+def project(tmp_path: Path, run: Run) -> Path:
+    """A project whose recorded chat model answers the request in two ways, one after the other."""
+    folder = tmp_path / "project"
+    (folder / "recordings").mkdir(parents=True)
+    (folder / "output.schema.json").write_text(SCHEMA, encoding="utf-8")
+    rows = [{"kind": "chat", "request": REQUEST, "reply": '{"a": 1}', "model": "by hand",
+             "usage": {"input_tokens": 7, "output_tokens": 3}}]  # fmt: skip
+    (folder / "recordings" / "chat.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
+    (folder / "workbench.toml").write_text(
+        'format = 1\nname = "P"\n\n[[template.messages]]\nrole = "user"\ncontent = "Hi"\n\n'
+        '[translation]\ntype_name = "A"\npreamble = []\nchat_model = "rec"\n\n'
+        '[models.rec]\nprovider = "recorded"\nfolder = "recordings"\n',
+        encoding="utf-8",
+    )
+    return folder
+
+
+def store_run(project: Path, kind: str, outcome: str, *events: tuple[str, dict[str, object]]) -> int:
+    with HistoryStore.open(history_path(project)) as store:
+        run_id = store.start_run(kind, f"a {kind}", {"request": REQUEST, "schema": SCHEMA})
+        for number, (name, data) in enumerate(events):
+            store.append(run_id, RunEvent(name, number / 10, dict(data)))
+        store.finish_run(run_id, outcome)
+    return run_id
+
+
+GUARD = (
+    ("check_request", {"stage": "output", "text": "money back", "checks": [], "most": 2}),
+    ("validation", {"number": 1, "text": "money back", "reprompt": "Again.", "results": [REJECTED]}),
+    ("response_asked", {"reprompt": "Again.", "messages": [{"role": "user", "content": "Again."}]}),
+    ("response", {"text": "no promise", "model": "m", "elapsed_ms": 4.0}),
+    ("validation", {"number": 2, "text": "no promise", "reprompt": None, "results": [PASSED]}),
+    ("check_result", PASSED),
+    ("finished", {"outcome": "passed", "response": "no promise", "message": ""}),
+)
+TOOLS = (
+    ("started", {"messages": [{"role": "user", "content": "Where is it?"}], "tools": ["lookup"]}),
+    ("sent", {"round_trip": 1, "messages": [{"role": "user", "content": "Where is it?"}]}),
+    ("reply", {"round_trip": 1, "text": "", "tool_calls": [{"id": "1", "name": "lookup", "arguments": "{}"}]}),
+    ("tool_result", {"round_trip": 1, "name": "lookup", "is_error": False, "elapsed_ms": 2.0,
+                     "sent": {"contents": [{"type": "text", "text": "on its way"}]},
+                     "not_sent": {"result": {"row": 7}, "attributes": {}}}),
+    ("reply", {"round_trip": 2, "text": "It is on its way.", "tool_calls": []}),
+    ("finished", {"outcome": "ok", "text": "It is on its way.", "message": "", "round_trips": 2}),
+)  # fmt: skip
+
+
+def test_a_guarded_response_replays_with_each_validation_reprompt_and_new_response(
+    run: Run, project: Path
+) -> None:
+    run_id = store_run(project, "check", "passed", *GUARD)
+    text = run("history", project, "replay", run_id).text
+    order = [
+        "money back",
+        "validation 1, rejected",
+        "Again.",
+        "no promise",
+        "validation 2, passed",
+        "delivered",
+    ]
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    steps = run("history", project, "replay", run_id, "--json").json["steps"]
+    assert [step["label"] for step in steps] == [
+        "checks asked", "rejected", "reprompt", "new response", "passed", "delivered",
+    ]  # fmt: skip
+    half = run("history", project, "replay", run_id, "--step", 3, "--json").json
+    assert half["verdict"] == "rejected"
+    assert half["outcome"] == "running"
+    assert half["steps"] == steps[:3]
+
+
+def test_a_tool_conversation_replays_with_what_the_model_never_saw(run: Run, project: Path) -> None:
+    run_id = store_run(project, "tool", "ok", *TOOLS)
+    text = run("history", project, "replay", run_id).text
+    order = [
+        "Where is it?",
+        "lookup({})",
+        "on its way",
+        "not sent to the model",
+        '"row": 7',
+        "It is on its way.",
+    ]
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    early = run("history", project, "replay", run_id, "--step", 3).text
+    assert "lookup({})" in early
+    assert "on its way" not in early
+    assert run("history", project, "replay", run_id, "--json").json["executions"][0]["name"] == "lookup"
+
+
+def test_an_evaluation_replays_as_what_happened_when(run: Run, project: Path) -> None:
+    run_id = store_run(project, "evaluate", "done", ("evaluated", {"answers": 3, "words": "3 answers"}))
+    assert run("history", project, "replay", run_id).text == "+0.000 s  evaluated: 3 answers\n"
+
+
+@pytest.mark.parametrize("step", [0, 7, -1])
+def test_a_step_that_is_not_there_is_refused(run: Run, project: Path, step: int) -> None:
+    run_id = store_run(project, "check", "passed", *GUARD)
+    outcome = run("history", project, "replay", run_id, f"--step={step}")
+    assert outcome.status == 2
+    assert f"run {run_id} has 6 steps, and no step {step}" in outcome.err
+
+
+def test_a_request_runs_again_with_today_s_prompt_and_tells_what_changed(run: Run, project: Path) -> None:
+    assert run("translate", project, "--request", REQUEST, "--model", "rec").status == 0
+    same = run("history", project, "again", 1, "--model", "rec")
+    assert same.status == 0, same.err
+    assert "run 1 and run 2: the same" in same.text
+    chat = project / "recordings" / "chat.jsonl"
+    chat.write_text(chat.read_text().replace('\\"a\\": 1', '\\"a\\": 2'), encoding="utf-8")
+    toml = project / "workbench.toml"
+    toml.write_text(
+        toml.read_text().replace(
+            'type_name = "A"', 'type_name = "A"\nrequest_prompt = "As {type_name}: {request}"'
+        ),
+        encoding="utf-8",
+    )
+    changed = run("history", project, "again", 1, 2, "--model", "rec", "--json")
+    assert changed.status == 1
+    assert changed.json["changed"] == 2
+    first = changed.json["runs"][0]
+    assert (first["before"], first["after"]) == (1, 3)
+    assert first["changes"] == [{"kind": "changed", "pointer": "/a", "before": 1, "after": 2}]
+    assert first["prompt"][1].endswith(f"As A: {REQUEST}")
+    assert first["schema"] is None
+    with HistoryStore.read(history_path(project)) as store:
+        assert [store.run(k).summary.parent_run for k in (2, 3, 4)] == [1, 1, 2]
+    text = run("history", project, "compare", 1, 3).text
+    assert "  changed /a: 1 -> 2" in text
+    assert f"    +As A: {REQUEST}" in text
+
+
+def test_runs_of_two_kinds_are_not_compared_or_run_again(run: Run, project: Path) -> None:
+    check = store_run(project, "check", "passed", *GUARD)
+    tool = store_run(project, "tool", "ok", *TOOLS)
+    outcome = run("history", project, "compare", check, tool)
+    assert (outcome.status, "cannot be compared" in outcome.err) == (2, True)
+    outcome = run("history", project, "again", check)
+    assert (outcome.status, "is no translation" in outcome.err) == (2, True)
+
+
+def test_the_list_is_filtered_by_words_outcome_and_star(run: Run, project: Path) -> None:
+    first = store_run(project, "check", "passed", *GUARD)
+    second = store_run(project, "tool", "ok", *TOOLS)
+    with HistoryStore.open(history_path(project)) as store:
+        store.star(second)
+
+    def ids(*options: str) -> list[int]:
+        return [row["id"] for row in run("history", project, "list", *options, "--json").json["runs"]]
+
+    assert ids() == [second, first]
+    assert ids("--search", 'lookup" OR (') == []
+    assert ids("--search", "on its way") == [second]
+    assert ids("--outcome", "passed") == [first]
+    assert ids("--outcome", "passed", "--outcome", "ok") == [second, first]
+    assert ids("--starred") == [second]
+
+
+def test_deleting_takes_all_or_nothing(run: Run, project: Path) -> None:
+    first = store_run(project, "check", "passed", *GUARD)
+    second = store_run(project, "check", "passed", *GUARD)
+    assert run("history", project, "delete", first, 99).status == 2
+    assert len(run("history", project, "--json").json["runs"]) == 2
+    assert (
+        run("history", project, "delete", first, second).text
+        == f"run {first} deleted\nrun {second} deleted\n"
+    )
+    assert run("history", project, "--json").json["runs"] == []

@@ -1,0 +1,150 @@
+"""Stored runs as text and as JSON: what was sent and what came, step by step, without a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.commands.check import check_table
+from workbench.cli.commands.translate import record_text, record_to_json
+from workbench.engine.json_text import dumps
+from workbench.engine.translation import TranslationRecord
+from workbench.engine.workflows import GuardRecord, PlainRecord, ToolRecord
+
+if TYPE_CHECKING:
+    from workbench.engine.workflows import GuardStep, RunDifference, ToolEntry
+
+Record = TranslationRecord | GuardRecord | ToolRecord | PlainRecord
+
+
+def replay_json(record: Record) -> dict[str, Any]:
+    """Return a record in its stable JSON form: that of the live command, for other runs with every step."""
+    if isinstance(record, TranslationRecord):
+        return record_to_json(record)
+    if isinstance(record, GuardRecord):
+        if not record.looped and record.result is not None:
+            return record.result.to_json()
+        last = {"stage": record.stage, "verdict": None}
+        data = record.result.to_json() if record.result is not None else last
+        ended = {"outcome": record.outcome, "response": record.response, "message": record.message or None}
+        return {"format": 1, **data, **ended, "steps": [_guard_step(each) for each in record.steps]}
+    if isinstance(record, ToolRecord):
+        steps = [{"at": each.at, "round_trip": each.round_trip, "label": each.label} for each in record.steps]
+        return {
+            "format": 1,
+            "outcome": record.outcome,
+            "text": record.text,
+            "message": record.message,
+            "executions": [dict(each) for each in record.executions],
+            "steps": steps,
+        }
+    plain = [{"at": each.at, "label": each.label, "words": each.words} for each in record.steps]
+    return {"format": 1, "steps": plain}
+
+
+def _guard_step(step: GuardStep) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "at": step.at,
+        "validation": step.validation,
+        "label": step.label,
+        "text": step.text,
+    }
+    if step.result is not None:
+        data["failed"] = list(step.result.failed_checks)
+    return data
+
+
+def replay_text(record: Record) -> str:
+    """Return a record for people: what was sent and what came, in order."""
+    if isinstance(record, TranslationRecord):
+        return record_text(record)
+    if isinstance(record, GuardRecord):
+        return _guard_text(record)
+    if isinstance(record, ToolRecord):
+        return _tool_text(record)
+    return "".join(f"+{each.at:.3f} s  {each.label}: {each.words}\n" for each in record.steps)
+
+
+def _guard_text(record: GuardRecord) -> str:
+    if not record.looped and record.result is not None:
+        return check_table(record.result)
+    lines = []
+    for step in record.steps:
+        number = f"validation {step.validation}, " if record.looped else ""
+        lines.append(f"+{step.at:.3f} s  {number}{step.label}")
+        lines += [f"    {line}" for line in step.text.splitlines()]
+        if step.result is not None:
+            lines += [f"  {line}" for line in check_table(step.result).splitlines()]
+    return "\n".join(lines) + "\n" if lines else "nothing was stored of this run\n"
+
+
+def _tool_text(record: ToolRecord) -> str:
+    lines = []
+    for entry in record.entries:
+        lines.append(_entry_head(entry))
+        lines += [f"    {line}" for line in _entry_body(entry).splitlines()]
+    lines.append(f"outcome: {record.outcome}")
+    return "\n".join(lines) + "\n"
+
+
+def _entry_head(entry: ToolEntry) -> str:
+    if entry.kind == "result":
+        kind = "error" if entry.is_error else "result"
+        took = "" if entry.elapsed_ms is None else f" after {entry.elapsed_ms:.0f} ms"
+        return f"{kind} of {entry.name}{took}, sent to the model"
+    if entry.kind == "kept":
+        return f"{', '.join(entry.kept)} of {entry.name}, not sent to the model"
+    if entry.kind == "rolled_back":
+        return f"{entry.name} was rolled back; the model is told this instead"
+    if entry.kind == "returned":
+        return "a tool's result ended the conversation"
+    if entry.kind == "reply":
+        facts = "" if entry.elapsed_ms is None else f" ({entry.elapsed_ms:.0f} ms)"
+        return f"{entry.role}: {'asks for tools' if entry.calls else 'answer'}{facts}"
+    return f"{entry.role}: {entry.kind}"
+
+
+def _entry_body(entry: ToolEntry) -> str:
+    lines = [entry.text] if entry.text else []
+    lines += [f"{call['name']}({call['arguments']})" for call in entry.calls]
+    lines += [str(part["text"]) if part.get("type") == "text" else dumps(dict(part)) for part in entry.parts]
+    if entry.kept:
+        lines.append(dumps(dict(entry.kept), indent=2))
+    if entry.refusal:
+        lines.append(f"refused: {entry.refusal}")
+    return "\n".join(lines)
+
+
+def difference_text(found: RunDifference) -> str:
+    """Return how two runs differ, for people: outcome, value, prompt, schema, tokens."""
+    import difflib
+
+    lines = [f"run {found.before} and run {found.after}: {'the same' if found.same else 'different'}"]
+    lines.append(f"  outcome: {_pair(*found.outcomes)}")
+    lines.append(f"  attempts: {_pair(*map(str, found.attempts))}")
+    lines.append(f"  tokens: {_pair(*map(_tokens, found.tokens))}")
+    if found.changes is None:
+        lines.append("  value: one of them has none")
+    elif not found.changes:
+        lines.append("  value: the same")
+    for change in found.changes or ():
+        old = "" if change.kind == "added" else dumps(change.before)
+        new = "" if change.kind == "removed" else dumps(change.after)
+        arrow = " -> " if old and new else ""
+        lines.append(f"  {change.kind} {change.pointer or '(root)'}: {old}{arrow}{new}")
+    for name, (old, new) in (("prompt", found.prompts), ("schema", found.schemas)):
+        if old == new:
+            continue
+        lines.append(f"  {name}:")
+        diff = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1)
+        lines += [f"    {line}" for line in list(diff)[2:]]
+    return "\n".join(lines) + "\n"
+
+
+def _pair(before: str, after: str) -> str:
+    return before if before == after else f"{before} -> {after}"
+
+
+def _tokens(tokens: tuple[int | None, int | None]) -> str:
+    if None in tokens:
+        return "unknown"
+    return f"{tokens[0]} + {tokens[1]}"

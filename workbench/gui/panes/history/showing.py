@@ -1,0 +1,138 @@
+"""Fills the parts of the history with a run as it stood at the step that is shown, one function a kind of run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.json_text import dumps
+from workbench.gui.models.attempts import figures, lanes_of, turns_of
+from workbench.gui.models.figures import counted, format_duration
+from workbench.gui.models.guard_turns import guard_lanes, guard_turns
+from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.models.tool_turns import NOT_SENT, turns_of_record
+from workbench.gui.panes.history.compared import exchange_rows
+from workbench.gui.panes.history.run_view import RunView
+from workbench.gui.widgets.conversation import Turn
+from workbench.gui.widgets.timeline import Lane, Step
+
+if TYPE_CHECKING:
+    from workbench.engine.history import Run
+    from workbench.engine.translation import Attempt, TranslationRecord
+    from workbench.engine.workflows import GuardRecord, PlainRecord, ToolRecord
+
+Rows = list[tuple[str, str, None]]
+
+
+def show_translation(
+    view: RunView, run: Run, whole: TranslationRecord, now: TranslationRecord, step: int
+) -> Attempt | None:
+    """Show a translation and return the attempt that the step belongs to."""
+    view.timeline.set_lanes(lanes_of(whole), step)
+    number = now.steps[-1].attempt if now.steps else None
+    attempt = next((each for each in now.attempts if each.number == number), None)
+    view.conversation.set_turns(turns_of(attempt))
+    sent = len(attempt.messages) if attempt is not None else 0
+    words = f"attempt {number} was sent {counted(sent, 'message')}" if sent else ""
+    view.conversation_head.note.set_text(words)
+    view.reply.show_attempt(attempt)
+    if attempt is None:
+        view.diagnostics.show_diagnostics((), "Diagnostics")
+    else:
+        view.diagnostics.show_diagnostics(attempt.diagnostics, f"Diagnostics of attempt {number}")
+    view.details.show_attempt(attempt)
+    if attempt is not None and attempt.has_value:
+        view.value.show_value(attempt.value, figures(attempt))
+    else:
+        view.value.show_nothing("No value at this step.")
+    view.request.set_code(now.request or str(run.inputs.get("request", "")))
+    return attempt
+
+
+def show_check(view: RunView, run: Run, whole: GuardRecord, now: GuardRecord, step: int) -> None:
+    """Show a run of checks, with each validation, reprompt and new response of an output guardrail."""
+    result = now.result
+    view.timeline.set_lanes(guard_lanes(run, whole), step)
+    view.conversation.set_turns(guard_turns(run, now, looped=whole.looped))
+    answered = result.model_version or result.model_name if result is not None else None
+    view.conversation_head.note.set_text(answered or "")
+    validations = now.validations()
+    looped = whole.looped and validations
+    view.checks_head.title.set_text(
+        f"Checks of validation {validations[-1].validation}" if looped else "Checks"
+    )
+    view.checks.results.set_result(result)
+    view.reply.show_attempt(None)
+    view.reply.how.set_text(now.message or (result.message if result is not None else run.summary.summary))
+    view.reply.code.set_code(dumps(result.to_json(), indent=2) if result is not None else "", "json")
+    if result is not None:
+        view.value.show_value(result.to_json(), word_of(result.verdict))
+    else:
+        view.value.show_nothing("No answer at this step.")
+    texts = [each.text for each in now.steps if each.kind in ("request", "response", "validated")]
+    view.request.set_code(texts[-1] if texts else str(run.inputs.get("text", "")))
+    view.details.show_rows(exchange_rows(result))
+
+
+def show_tools(view: RunView, run: Run, whole: ToolRecord, now: ToolRecord, step: int) -> None:
+    """Show a conversation with tools, with what the model never saw."""
+    outcome = run.summary.outcome
+    word = "answered" if outcome == "ok" else word_of(outcome)
+    steps = tuple(Step(each.label, each.at, each.status) for each in whole.steps)
+    took = format_duration(run.summary.elapsed_ms)
+    view.timeline.set_lanes([Lane(run.summary.title, word, status_of(outcome), took, steps)], step)
+    view.conversation.set_turns(turns_of_record(now))
+    view.conversation_head.note.set_text(run.summary.model)
+    view.diagnostics.show_diagnostics([], "Diagnostics")
+    view.reply.show_attempt(None)
+    view.reply.how.set_text(now.message or run.summary.summary)
+    view.reply.code.set_code(now.text)
+    if now.executions:
+        executions = [dict(each) for each in now.executions]
+        view.value.show_value(executions, "every tool call: what was sent to the model, and what was not")
+    else:
+        view.value.show_nothing("No tool call at this step.")
+    view.request.set_code(str(run.inputs.get("request", "")))
+    view.details.show_rows(list(_tool_rows(now)))
+    view.compare.clear("Compare", "Choose another tool run to compare with.")
+
+
+def _tool_rows(record: ToolRecord) -> Iterator[tuple[str, str, None]]:
+    yield "Outcome", ", ".join(part for part in (word_of(record.outcome), record.message) if part), None
+    yield "Model", record.model or "not told", None
+    for name, number in (("Input tokens", record.input_tokens), ("Output tokens", record.output_tokens)):
+        yield name, "unknown" if number is None else str(number), None
+    yield "Messages sent last", str(len(record.messages)), None
+    for number, each in enumerate(record.executions, 1):
+        name = f"Call {number}, {each.get('name', '')}"
+        yield name, str(each.get("arguments_text", "")), None
+        yield f"{name}, took", format_duration(each.get("elapsed_ms")), None
+        yield f"{name}, sent", dumps((each.get("sent") or {}).get("contents")), None
+        kept = {
+            key: value for key, value in (each.get("not_sent") or {}).items() if value not in (None, {}, "")
+        }
+        if kept:
+            yield f"{name}, {NOT_SENT}", dumps(kept), None
+        for note in each.get("notes") or ():
+            yield f"{name}, note", str(note), None
+
+
+def show_other(view: RunView, run: Run, whole: PlainRecord, now: PlainRecord, step: int) -> None:
+    """Show a run, such as an evaluation, of which there is only what happened when."""
+    summary = run.summary
+    steps = tuple(Step(each.label, each.at) for each in whole.steps)
+    word = word_of(summary.outcome)
+    took = format_duration(summary.elapsed_ms)
+    view.timeline.set_lanes([Lane(summary.title, word, status_of(summary.outcome), took, steps)], step)
+    turns = [Turn("run", each.words or each.label, each.label) for each in now.steps]
+    view.conversation.set_turns(turns or [Turn("run", summary.summary or summary.title, word)])
+    view.conversation_head.note.set_text(summary.model)
+    view.diagnostics.show_diagnostics([])
+    view.reply.show_attempt(None)
+    view.reply.how.set_text(summary.summary)
+    last: Any = run.events[min(step, len(run.events) - 1)].data if run.events else None
+    view.reply.code.set_code(dumps(last, indent=2) if last is not None else "", "json")
+    view.value.show_nothing("")
+    view.details.show_attempt(None)
+    view.request.set_code("")
+    view.compare.clear()
