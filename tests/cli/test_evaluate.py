@@ -545,3 +545,76 @@ def test_a_folder_that_cannot_be_written_is_evaluated_too(run: Run, project: Pat
         project.chmod(0o700)
     assert outcome.status == 0
     assert "the answers are not kept" in outcome.err
+
+
+def test_a_review_band_is_told_in_text_and_json_and_in_the_report(run: Run, project: Path) -> None:
+    toml = project / "workbench.toml"
+    toml.write_text(toml.read_text().replace('"Is it bad?"\n', '"Is it bad?"\nreview_from = 0.1\n', 1))
+    page = project.parent / "report.html"
+    done = run("evaluate", project, "--html", page)
+    cases = [json.loads(line) for line in (project / "cases.jsonl").read_text().splitlines()]
+    between = sum("bad text" not in case["text"] for case in cases)
+    assert 0 < between < len(cases)
+    assert f"bad: review band 0.1 to 0.5: {between} to a person" in done.text
+    assert "other: review band" not in done.text
+    document = run("evaluate", project, "--json").json
+    review = document["checks"]["bad"]["review"]
+    assert (review["from"], review["to"], review["review"]) == (0.1, 0.5, between)
+    assert review["coverage"] == pytest.approx(1 - between / len(cases))
+    assert document["checks"]["other"]["review"] is None
+    assert f"Review band 0.1 to 0.5: {between} to a person" in page.read_text()
+
+
+def test_the_price_of_a_miss_is_the_same_for_all_checks_and_can_be_given(run: Run, project: Path) -> None:
+    usual = run("evaluate", project, "--json").json["checks"] | {}
+    suggested = run("evaluate", project, "--json", "--suggest").json["checks"]
+    assert {s["target"] for c in suggested.values() for s in c["suggestions"] if s["kind"] == "cost"} == {2.0}
+    dear = run("evaluate", project, "--json", "--miss-cost", "7.5").json["checks"]
+    assert {s["target"] for c in dear.values() for s in c["suggestions"] if s["kind"] == "cost"} == {7.5}
+    assert usual.keys() == dear.keys()
+    assert (
+        "a miss costing 7.5 false alarms" in run("evaluate", project, "--suggest", "--miss-cost", "7.5").text
+    )
+    for wrong in ("0", "-1", "dear"):
+        assert run("evaluate", project, "--miss-cost", wrong).status == 2
+
+
+def test_that_cases_are_few_is_said_once_for_a_check(run: Run, project: Path) -> None:
+    write_cases(project / "cases.jsonl", 40)
+    text = run("evaluate", project, "--suggest").text
+    said = [line for line in text.splitlines() if "the figures are rough" in line]
+    assert said
+    assert len(said) == len(set(said)) == text.count("rough")
+    assert all(line.startswith("bad: only ") for line in said)
+
+
+def test_results_that_another_run_is_writing_are_not_touched(run: Run, project: Path) -> None:
+    from workbench.engine.evaluation.run_lock import RunLock
+
+    (project / ".workbench").mkdir(exist_ok=True)
+    path = project / ".workbench" / "results-input.jsonl"
+    lock = RunLock(path, "a run in the window")
+    lock.acquire()
+    try:
+        refused = run("evaluate", project)
+    finally:
+        lock.release()
+    assert refused.status == 2
+    assert f"{path}: a run in the window (process " in refused.err
+    assert "wait until that run ends" in refused.err
+    assert not path.exists()
+    assert run("evaluate", project).status == 0
+
+
+def test_a_project_with_more_cases_than_are_held_is_evaluated_as_a_whole(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.engine.projects import project as project_module
+
+    write_cases(project / "cases.jsonl", 60)
+    expected = run("evaluate", project, "--json", "--results", project / "a.jsonl").json
+    monkeypatch.setattr(project_module, "LARGE_BYTES", 1_000)
+    monkeypatch.setattr(project_module, "HEAD_BYTES", 500)
+    streamed = run("evaluate", project, "--json", "--results", project / "b.jsonl").json
+    assert streamed["stages"]["input"]["cases"] == 60
+    assert streamed["checks"] == expected["checks"]

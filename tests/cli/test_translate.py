@@ -35,7 +35,7 @@ def test_a_recorded_reply_that_breaks_the_schema_is_repaired(
     assert len(second["messages"]) > len(first["messages"])
     assert first.keys() >= {
         "number", "messages", "reply", "finish_reason", "outcome", "value", "diagnostics", "notes",
-        "removed_nulls", "usage", "elapsed_ms",
+        "removed_nulls", "usage", "elapsed_ms", "cost", "failure",
     }  # fmt: skip
 
 

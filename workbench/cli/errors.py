@@ -11,6 +11,8 @@ GOOD = 0
 BAD_VERDICT = 1
 WRONG_CALL = 2
 MODEL_FAILED = 3
+UNFORESEEN = 70
+"""An error of the program itself; the number is that of `EX_SOFTWARE` in sysexits.h."""
 INTERRUPTED = 130
 
 

@@ -74,16 +74,12 @@ def open_cases(
     arguments: argparse.Namespace, project: Project
 ) -> Iterator[tuple[Iterable[Case], CaseSurvey]]:
     """Give the cases and what is in them; a file that is wrong ends the command before anything is asked."""
-    from workbench.engine.evaluation import CaseStream, CaseSurvey, read_table
+    from workbench.engine.evaluation import CaseStream, read_table
 
     with contextlib.ExitStack() as stack:
         cases: Iterable[Case]
         if arguments.cases is None:
-            cases, survey = project.snapshot().cases, CaseSurvey()
-            for case in cases:
-                survey.add(case)
-            root = project.root or Path(arguments.project)
-            survey.note(with_folder(d, root) for d in project.diagnostics if d.file == "cases.jsonl")
+            cases, survey = _own_cases(project, project.root or Path(arguments.project))
         else:
             path = Path(arguments.cases)
             if arguments.cases == "-":
@@ -102,6 +98,20 @@ def open_cases(
             raise wrong_input(survey.diagnostics)
         complain_about(survey.diagnostics)
         yield cases, survey
+
+
+def _own_cases(project: Project, root: Path) -> tuple[Iterable[Case], CaseSurvey]:
+    """Return the project's own cases and what is in them; a file too long to be held is read anew for each use."""
+    from workbench.engine.evaluation import CaseStream, CaseSurvey
+
+    cases = project.every_case()
+    if isinstance(cases, CaseStream):
+        return cases, cases.survey()
+    survey = CaseSurvey()
+    for case in cases:
+        survey.add(case)
+    survey.note(with_folder(d, root) for d in project.diagnostics if d.file == "cases.jsonl")
+    return cases, survey
 
 
 @contextlib.contextmanager
@@ -146,10 +156,16 @@ def stages_of(arguments: argparse.Namespace, project: Project, survey: CaseSurve
             snapshot.guardrail(stage),
             survey.stages[stage],
             _results_path(arguments, project, stage),
-            Evaluation(snapshot.guardrail(stage)),
+            Evaluation(snapshot.guardrail(stage), _reviews(project, stage)),
         )
         for stage in chosen
     ]
+
+
+def _reviews(project: Project, stage: Stage) -> dict[str, float | None]:
+    """Return from which probability on a person decides, by check."""
+    checks = project.snapshot().guardrail(stage).checks
+    return {check.name: project.review_from(stage, check.name) for check in checks if check.rule is None}
 
 
 def _results_path(arguments: argparse.Namespace, project: Project, stage: Stage) -> Path | None:
@@ -210,20 +226,22 @@ def fit(job: Job) -> None:
     if job.arguments.fit:
         try:
             job.fit = wait_for(
-                lambda: fit_on_cases(job.model_settings, guardrails, snapshot.cases, root=root)
+                lambda: fit_on_cases(job.model_settings, guardrails, job.project.every_case(), root=root)
             )
         except OSError as error:
             raise CliError(f"the fitted checks cannot be stored: {error}") from error
     try:
-        job.stale_fits = stale_checks(job.model_settings, guardrails, snapshot.cases, root=root)
+        job.stale_fits = stale_checks(job.model_settings, guardrails, job.project.every_case(), root=root)
     except ValueError as error:
         raise CliError(f"{error} (fit again with --fit)") from error
     for stale in job.stale_fits:
         job.warnings.append(f"the fit of {stale.check} is stale: {stale.reason}; fit again with --fit")
 
 
-def _open(job: Job) -> DecisionModel:
-    """Open the model; on the cases that it was fitted on it answers cross-validated."""
+def _open(job: Job) -> DecisionModel | None:
+    """Open the model, if any check asks one; on the cases that it was fitted on it answers cross-validated."""
+    if not any(stage.guardrail.asks_model for stage in job.stages):
+        return None
     from workbench.engine.decisions import open_decision_model
     from workbench.engine.evaluation import open_for_evaluation
 
@@ -232,7 +250,7 @@ def _open(job: Job) -> DecisionModel:
         return open_decision_model(job.model_settings, root=job.project.root, secrets=job.secrets)
     guardrails: dict[Stage, GuardrailSettings] = {stage: snapshot.guardrail(stage) for stage in STAGES}
     return open_for_evaluation(
-        job.model_settings, guardrails, snapshot.cases, root=job.project.root, secrets=job.secrets
+        job.model_settings, guardrails, job.project.every_case(), root=job.project.root, secrets=job.secrets
     )
 
 
@@ -278,7 +296,7 @@ async def evaluate(job: Job, history: HistoryStore | None) -> None:
         words = " and ".join(stage.stage for stage in job.stages)
         inputs = {"stage": words, "cases": cases, "checks": names}
         title = f"Evaluate {words}, {cases} cases"
-        run_id = history.start_run("evaluate", title, inputs, model=model.name)
+        run_id = history.start_run("evaluate", title, inputs, model=model.name if model is not None else "")
     outcome, summary = "done", ""
     try:
         with _Interrupt() as interrupt:
@@ -296,14 +314,15 @@ async def evaluate(job: Job, history: HistoryStore | None) -> None:
             complain(f"the answers so far are in {', '.join(kept)}; the same call goes on from there")
         raise
     finally:
-        await model.aclose()
+        if model is not None:
+            await model.aclose()
         if history is not None and run_id is not None:
             data = {"answers": sum(s.evaluation.cases for s in job.stages), "words": summary}
             history.append(run_id, RunEvent("evaluated", time.monotonic() - began, data))
             history.finish_run(run_id, outcome, summary)
 
 
-async def _run_stage(job: Job, stage: StageRun, model: DecisionModel, interrupt: _Interrupt) -> None:
+async def _run_stage(job: Job, stage: StageRun, model: DecisionModel | None, interrupt: _Interrupt) -> None:
     """Run the checks of one stage and gather the rows."""
     from workbench.cli.evaluations import ProgressLine
 
@@ -333,7 +352,7 @@ async def _run_stage(job: Job, stage: StageRun, model: DecisionModel, interrupt:
 def _engine_run(
     job: Job,
     stage: StageRun,
-    model: DecisionModel,
+    model: DecisionModel | None,
     cases: Iterable[Case],
     on_progress: Callable[[Progress], None],
 ) -> EvaluationRun:
@@ -345,8 +364,11 @@ def _engine_run(
         "concurrency": job.arguments.concurrency,
         "rate": job.arguments.rate,
         "total": stage.total,
+        "who": "`prompt-workbench evaluate`",
         "on_progress": on_progress,
     }
+    if not stage.guardrail.asks_model:
+        return EvaluationRun(cases, stage.guardrail, None, **options)
     if job.arguments.scheduler is None:
         return EvaluationRun(cases, stage.guardrail, model, **options)
     if isinstance(model, CrossValidatedModel):
@@ -370,7 +392,7 @@ class _Overlap:
         path = fitted_path(job.model_settings, job.project.root)
         embedded = job.model_settings.provider == "embedded"
         if embedded and not job.own_cases and path is not None and path.exists():
-            self._texts = {case.text for case in job.project.snapshot().cases if case.labels}
+            self._texts = {case.text for case in job.project.every_case() if case.labels}
 
     def watched(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Pass the cases on."""

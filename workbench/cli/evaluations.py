@@ -18,28 +18,38 @@ _HEADS = (
 _TARGETS = {
     "recall": "recall at least {:.0%}",
     "fpr": "false alarms at most {:.0%}",
-    "cost": "least cost, as costly a miss as the threshold now implies ({:.2g} false alarms)",
+    "cost": "least cost, a miss costing {:g} false alarms",
     "conformal_recall": "misses at most {:.0%} of new yes cases",
     "conformal_fpr": "flags at most {:.0%} of new no cases",
 }
 
 
 def figures_table(report: EvaluationReport) -> str:
-    """Return one line per check with its counts and figures; what is not defined is a dash."""
+    """Return one line per check with its counts and figures; what is not defined is a dash.
+
+    Where a check asks no model, its kind stands in the place of a threshold.
+    """
     rows = [list(_HEADS)]
     for name, c in report.checks.items():
         counts = [c.n, c.positives, c.refused, c.errors, c.stale]
         k = c.confusion
         figures = [k.precision, k.recall, k.fpr, k.f1]
         figures += [c.auc, c.average_precision, c.brier, c.log_loss, c.ece, c.mce]
-        rows.append([name, *map(str, counts), f"{c.threshold:g}", *map(_figure, figures)])
+        threshold = f"{c.threshold:g}" if c.kind == "model" else c.kind
+        rows.append([name, *map(str, counts), threshold, *map(_figure, figures)])
     return table(rows, right=frozenset(range(1, len(rows[0]))))
 
 
 def suggestion_lines(report: EvaluationReport) -> str:
-    """Return the suggested thresholds of every check, with their figures on cases left out."""
+    """Return the suggested thresholds of every check, with their figures on cases left out.
+
+    That a side has few cases is said with the figures of the check, once for all of its suggestions.
+    """
     lines = []
     for name, check in report.checks.items():
+        if check.kind != "model":
+            lines.append(f"no suggestions for {name}: it asks no model, and its answer is 0 or 1")
+            continue
         lines.append(f"suggestions for {name} (now {check.threshold:g}):")
         lines += [f"  {_suggestion(suggestion)}" for suggestion in check.suggestions]
     return "".join(line + "\n" for line in lines)
@@ -54,7 +64,7 @@ def _suggestion(suggestion: Suggestion) -> str:
     if out is not None:
         recall, fpr = _ranged(out.recall, out.recall_range), _ranged(out.fpr, out.fpr_range)
         line += f"; on cases left out: recall {recall}, FPR {fpr}"
-    return line + (f"; {suggestion.warning}" if suggestion.warning else "")
+    return line
 
 
 def _kept_promise(kind: str, threshold: float) -> float:

@@ -12,7 +12,9 @@ from typing import Any, NoReturn
 
 from workbench import __version__
 from workbench.cli import commands
+from workbench.cli.crash import report_crash
 from workbench.cli.errors import INTERRUPTED, CliError, guarded
+from workbench.cli.help import HelpFormatter
 from workbench.cli.output import complain
 
 DESCRIPTION = (
@@ -20,9 +22,18 @@ DESCRIPTION = (
     "and export the result. Without a subcommand the window opens on PROJECT."
 )
 
+WINDOW_OPTIONS = """options of the window:
+  --sample NAME           open your copy of a sample, made at the first start
+  --no-window             do the work of PROJECT in the terminal, as where there is no display
+  --no-recovery-question  set unsaved work of an earlier start aside, in .workbench/recovery-*.json,
+                          without asking; PROMPT_WORKBENCH_NO_RECOVERY_QUESTION=1 does the same"""
+
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with a call in one line."""
+    """Says what is wrong with a call in one line, and lays out its help in ours."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{"formatter_class": HelpFormatter, **options})
 
     def error(self, message: str) -> NoReturn:
         raise CliError(f"{self.prog}: {message} (see {self.prog} --help)")
@@ -34,9 +45,9 @@ def build_parser() -> argparse.ArgumentParser:
         prog="prompt-workbench",
         usage="prompt-workbench [PROJECT]\n       prompt-workbench COMMAND ...",
         description=DESCRIPTION,
-        epilog="Exit status: 0 done and good, 1 done and bad, 2 a wrong call or input file, 3 a model or the"
-        " network failed, 130 interrupted.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"{WINDOW_OPTIONS}\n\nExit status: 0 done and good, 1 done and bad, 2 a wrong call or input file, 3 a model or the"
+        " network failed, 70 an error of the program itself (PROMPT_WORKBENCH_DEBUG=1 shows its traceback), 130"
+        " interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"Prompt Workbench {__version__}")
     subparsers = parser.add_subparsers(
@@ -72,9 +83,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away, as `head` does. Nobody is left to tell; keep the interpreter from trying.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + getattr(signal, "SIGPIPE", 13)
+        return _reader_gone()
+    except Exception as error:
+        return report_crash(error, arguments)
+
+
+def _reader_gone() -> int:
+    """Return the status of a command whose reader went away, as `head` does. Nobody is left to tell."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the interpreter from trying
+    return 128 + getattr(signal, "SIGPIPE", 13)
 
 
 def _run(arguments: list[str]) -> int:
@@ -108,6 +125,7 @@ def _open_window(arguments: list[str]) -> int:
     parser.add_argument("project", nargs="?")
     parser.add_argument("--sample", metavar="NAME")
     parser.add_argument("--no-window", action="store_true")
+    parser.add_argument("--no-recovery-question", action="store_true")
     parsed, rest = parser.parse_known_args(arguments)
     if parsed.project is not None and Path(parsed.project).name == parsed.project:
         _refuse_unknown_word(parsed.project)
@@ -115,4 +133,9 @@ def _open_window(arguments: list[str]) -> int:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     from workbench.cli import start
 
-    return start.start(parsed.project, sample=parsed.sample, window=not parsed.no_window)
+    return start.start(
+        parsed.project,
+        sample=parsed.sample,
+        window=not parsed.no_window,
+        ask_recovery=not parsed.no_recovery_question,
+    )

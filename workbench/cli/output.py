@@ -14,9 +14,9 @@ from workbench.engine.diagnostics import Diagnostic, sort_diagnostics
 from workbench.engine.text import visible
 
 
-def print_json(document: dict[str, Any]) -> None:
-    """Write one JSON document and a newline."""
-    write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+def print_json(document: dict[str, Any], *, indent: int | None = 2) -> None:
+    """Write one JSON document and a newline; without `indent` it is one line."""
+    write(json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
 
 
 def write(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +21,12 @@ T = TypeVar("T")
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that every command with a model has."""
-    parser.add_argument("--model", metavar="NAME", help="a model of the project's [models] table")
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        help="a model of the project's [models] table; for translate also `local`, and `environment` for the one that"
+        " OPENAI_..., AZURE_OPENAI_... or ANTHROPIC_... variables describe",
+    )
     parser.add_argument(
         "--accept-origin",
         metavar="URL",
@@ -45,9 +51,24 @@ def secrets_for(arguments: argparse.Namespace, snapshot: ProjectSnapshot) -> Sec
             origin = origin_of(url)
         except ValueError as error:
             raise CliError(f"--accept-origin {url}: {error}") from error
-        for name in {model.secret for model in snapshot.models.values() if model.secret is not None}:
+        names = {model.secret for model in snapshot.models.values() if model.secret is not None}
+        for name in names | _environment_key(arguments, snapshot):
             secrets.accept(name, origin)
     return secrets
+
+
+def _environment_key(arguments: argparse.Namespace, snapshot: ProjectSnapshot) -> set[str]:
+    """Return the variable whose key `--model environment` would send."""
+    from workbench.engine.workflows import ENVIRONMENT
+
+    if getattr(arguments, "model", None) != ENVIRONMENT or ENVIRONMENT in snapshot.models:
+        return set()
+    from workbench.engine.language_models import LanguageModelError, settings_from_environment
+
+    try:
+        return {settings_from_environment(os.environ)[1]}
+    except LanguageModelError:  # the run itself says what is missing
+        return set()
 
 
 def open_history(

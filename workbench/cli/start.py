@@ -35,8 +35,12 @@ def data_folder() -> Path:
     return Path(platformdirs.user_data_dir("prompt-workbench", appauthor=False))
 
 
-def start(project: str | None, *, sample: str | None = None, window: bool = True) -> int:
+def start(
+    project: str | None, *, sample: str | None = None, window: bool = True, ask_recovery: bool = True
+) -> int:
     """Open the window on a project, on the user's copy of a sample, or on the welcome page.
+
+    Without `ask_recovery`, unsaved work of an earlier start is set aside instead of being asked about.
 
     Without a display the prompt, the checks and a translation are printed and a picture of the window saved.
     """
@@ -44,7 +48,7 @@ def start(project: str | None, *, sample: str | None = None, window: bool = True
     if project is not None:
         folder = project_folder(project).resolve()
     if window and (display_available() or os.environ.get("QT_QPA_PLATFORM")):
-        return _open_window(folder)
+        return _open_window(folder, ask_recovery)
     if folder is None:
         raise CliError(
             "there is no display to open the window on; name a project to do the work in the terminal, or see"
@@ -53,12 +57,12 @@ def start(project: str | None, *, sample: str | None = None, window: bool = True
     return tour(load_project(str(folder)))
 
 
-def _open_window(folder: Path | None) -> int:
+def _open_window(folder: Path | None, ask_recovery: bool = True) -> int:
     try:
         from workbench.gui.application import main
     except ImportError as error:
         raise CliError(f"the window cannot start: {error} (see prompt-workbench doctor)") from error
-    return int(main(folder, sys.argv[:1]))
+    return int(main(folder, sys.argv[:1], ask_recovery=ask_recovery))
 
 
 def _sample_folder(name: str) -> Path:
@@ -94,7 +98,8 @@ def tour(project: Project) -> int:
     call = argparse.Namespace(
         project=str(project.root), json=False, model=None, accept_origin=[], no_history=False, text=None,
         text_file=None, rendered=True, stage="input", user_message=None, parameter_set=parameter_set,
-        replay=None, requests=None,
+        replay=None, requests=None, interactive=False, program=False, tools=False, progress=False,
+        schema_style=None,
     )  # fmt: skip
     status = GOOD
     if snapshot.input_guardrail.checks:

@@ -18,7 +18,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "check",
         help="run guardrail checks on a text",
-        description="Run all checks of a stage in one call of the decision model.",
+        description="Run all checks of a stage in one call of the decision model; checks on a pattern, a length or"
+        " languages ask none.",
         epilog="Exit status: 0 passed, 1 rejected, 2 a wrong call or file, 3 a model failed or left a check unanswered.",
     )
     parser.add_argument("project", help="the project's folder")
@@ -65,8 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(result.to_json())
     else:
         write(check_table(result))
-        info = wait_for(lambda: describe_decision_model(snapshot, arguments.model, secrets=secrets))
-        write(f"{info.expectation}\n")
+        if snapshot.guardrail(arguments.stage).asks_model:
+            info = wait_for(lambda: describe_decision_model(snapshot, arguments.model, secrets=secrets))
+            write(f"{info.expectation}\n")
     return {"passed": GOOD, "rejected": BAD_VERDICT}.get(result.verdict, MODEL_FAILED)
 
 
@@ -101,15 +103,21 @@ def rendered_text(snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
 
 def check_table(result: GuardrailResult) -> str:
     """Return the checks as a table for people, with the verdict and the model that answered below it."""
-    rows = [["check", "p", "threshold", "outcome", "question"]]
+    rows = [["check", "kind", "p", "threshold", "outcome", "question"]]
     for check in result.checks:
-        probability = "-" if check.probability is None else _figure(check.probability, check.threshold)
+        probability, threshold = "-", f"{check.threshold:.2f}"
+        if check.kind != "model":
+            # The 0 or 1 of a rule is no judgement, and nothing that a threshold would change.
+            threshold = "-"
+        elif check.probability is not None:
+            probability = _figure(check.probability, check.threshold)
         outcome = check.status.replace("_", " ") + (f" ({check.detail})" if check.detail else "")
-        rows.append([check.name, probability, f"{check.threshold:.2f}", outcome, check.question])
+        rows.append([check.name, check.kind, probability, threshold, outcome, check.question])
     verdict = f"verdict: {result.verdict}" + (f". {result.message}" if result.message else "")
     version = f" ({result.model_version})" if result.model_version else ""
-    asked = f"model: {result.model_name}{version}, {result.elapsed_ms:.0f} ms"
-    return table(rows, right=frozenset({1, 2})) + f"\n{verdict}\n{asked}\n"
+    model = f"{result.model_name}{version}" if result.model_name else "none was asked"
+    asked = f"model: {model}, {result.elapsed_ms:.0f} ms"
+    return table(rows, right=frozenset({2, 3})) + f"\n{verdict}\n{asked}\n"
 
 
 def _figure(probability: float, threshold: float) -> str:

@@ -25,6 +25,8 @@ STALE_SHOWN = 10
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """Add the subcommand and its options."""
+    from workbench.engine.evaluation.suggestions import TARGETS
+
     parser = commands.add_parser(
         "evaluate",
         help="run checks over labelled cases and print their figures",
@@ -42,6 +44,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument("--html", metavar="FILE", help="also write the figures and pictures as one HTML file")
     parser.add_argument("--suggest", action="store_true", help="suggest thresholds; none is changed")
+    parser.add_argument(
+        "--miss-cost",
+        metavar="X",
+        type=_rate,
+        default=TARGETS["cost"],
+        help=f"what a miss costs in false alarms, for --suggest (default: {TARGETS['cost']:g})",
+    )
     parser.add_argument(
         "--fit",
         action="store_true",
@@ -144,7 +153,9 @@ def _report(job: Job) -> int:
     arguments = job.arguments
     wanted = bool(arguments.suggest or arguments.json or arguments.html)
     reports = {
-        stage.stage: stage.evaluation.report(suggestions=wanted, version_now=stage.run.version_now)
+        stage.stage: stage.evaluation.report(
+            suggestions=wanted, version_now=stage.run.version_now, targets={"cost": arguments.miss_cost}
+        )
         for stage in job.stages
         if stage.run is not None
     }
@@ -208,14 +219,14 @@ def _note_origins(job: Job, stage: StageRun, version: str | None) -> None:
     plain = (version or "").partition("+cv-")[0]
     for check in stage.guardrail.checks:
         origin = job.project.threshold_origin(stage.stage, check.name)
-        if origin is None:
+        if origin is None or check.rule is not None:
             continue
         if plain and origin.model and plain not in origin.model and origin.model not in plain:
             job.warnings.append(
                 f"{check.name}: the threshold is stale: it was chosen for {origin.model}, and {plain} answers now"
             )
-        elif origin.question and origin.question != check.question:
-            job.warnings.append(f"{check.name}: the threshold is stale: it was chosen for another question")
+        elif reworded := origin.reworded(check):
+            job.warnings.append(f"{check.name}: the threshold is stale: {reworded}")
 
 
 def _text(job: Job, report: EvaluationReport) -> str:
@@ -230,6 +241,8 @@ def _text(job: Job, report: EvaluationReport) -> str:
         parts.append(f"good cases that at least one check flags: {report.union_fpr:.1%} of {report.good}\n")
     for name, check in report.checks.items():
         parts += [f"{name}: {warning}\n" for warning in check.warnings]
+        if check.review is not None:
+            parts.append(f"{name}: {check.review.words()}\n")
     if stale := [row for stage in job.stages if stage.run is not None for row in stage.run.stale]:
         parts.append(f"stale rows that were asked again ({len(stale)}):\n")
         parts += [f"  {row.case}, {row.check}: {row.reason}\n" for row in stale[:STALE_SHOWN]]
