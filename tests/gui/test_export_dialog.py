@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from tests.gui.benches import WAIT_MS, open_session
 from workbench.engine.exports import find_target, targets
+from workbench.gui.dialogs import questions
 from workbench.gui.dialogs.export import ExportDialog, losses_in_words
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.code_view import CodeView
@@ -97,11 +97,11 @@ def test_files_of_another_content_are_replaced_only_after_a_question(
     dialog.folder.setText(str(out))
     asked = []
 
-    def answer(_parent: object, _title: str, question: str) -> QMessageBox.StandardButton:
+    def answer(_parent: object, _title: str, question: str, _detail: str) -> bool:
         asked.append(question)
-        return QMessageBox.StandardButton.No
+        return False
 
-    monkeypatch.setattr(QMessageBox, "question", answer)
+    monkeypatch.setattr(questions, "ask_replace", answer)
     dialog.save()
     assert "config.yaml" in asked[0]
     assert (out / "config.yaml").read_text(encoding="utf-8") == "mine"
@@ -114,7 +114,7 @@ def test_a_folder_that_cannot_be_written_gives_one_clear_message(
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     dialog.folder.setText(str(tmp_path / "file" / "out"))
     said = []
-    monkeypatch.setattr(QMessageBox, "warning", lambda _parent, _title, words: said.append(words))
+    monkeypatch.setattr(questions, "show_error", lambda _parent, _title, words, _why: said.append(words))
     dialog.save()
     assert len(said) == 1
     assert "could not be written" in said[0]

@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QMessageBox, QTabBar
 
 from workbench.gui.application import keep_work, open_first
@@ -18,6 +19,7 @@ from workbench.gui.dialogs.shortcuts import ShortcutsDialog
 from workbench.gui.main_window import MainWindow
 from workbench.gui.panes.problems import PLACE_ROLE
 from workbench.gui.shell.crash import CrashGuard
+from workbench.gui.shell.file_actions import FileActions
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.settings import AppSettings
 from workbench.gui.shell.theme import apply_theme, theme
@@ -190,6 +192,61 @@ def test_every_problem_can_be_reached_however_many_there_are(open_window: MainWi
     assert editor.raw_text()[start:end] in problems.model.diagnostic(missing[-1]).message
     assert problems.view.currentIndex().row() == missing[-1]
     assert problems.view.viewport().rect().intersects(problems.view.visualRect(problems.view.currentIndex()))
+
+
+def test_alt_enter_mends_the_problem_that_is_selected_in_the_list(
+    open_window: MainWindow, settled, qtbot
+) -> None:
+    open_window.template.cards[1].editor.replace_text("Hello [%param.nam%] and [%param.agee%]")
+    settled(open_window.session)
+    problems = open_window.docks.show_pane("problems")
+    rows = range(problems.model.rowCount())
+    row = next(r for r in rows if "agee" in problems.model.diagnostic(r).message)
+    problems.view.setCurrentIndex(problems.model.index(row))
+    problems.view.setFocus()
+    titles = [title for title, _ in open_window.edits.fixes_of(problems.chosen())]
+    assert any("param.age" in title for title in titles)
+    assert any(title.startswith("Add “agee”") for title in titles), "as at the caret"
+    opened = []
+
+    def choose() -> None:
+        menu = QApplication.activePopupWidget()
+        opened.extend(action.text() for action in menu.actions())
+        next(a for a in menu.actions() if "param.age" in a.text()).trigger()
+        menu.close()
+
+    QTimer.singleShot(200, choose)
+    qtbot.keyClick(problems.view, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
+    assert opened == titles
+    settled(open_window.session)
+    assert open_window.template.cards[1].editor.raw_text() == "Hello [%param.nam%] and [%param.age%]"
+
+
+def test_a_problem_without_a_fix_says_so(open_window: MainWindow, settled) -> None:
+    open_window.session.edit("parameters", lambda p: p.set_parameter_set("default", '{"name": ["a", "b"]}'))
+    open_window.template.cards[0].editor.replace_text("[%param.name[*]%]")
+    open_window.template.cards[1].editor.replace_text("none")
+    settled(open_window.session)
+    problems = open_window.docks.show_pane("problems")
+    row = next(
+        r for r in range(problems.model.rowCount()) if "matches 2" in problems.model.diagnostic(r).message
+    )
+    problems.view.setCurrentIndex(problems.model.index(row))
+    problems.view.setFocus()
+    open_window.actions_by_id["edit.fix"].trigger()
+    assert open_window.status_line.message.text() == "There is no quick fix for this problem."
+
+
+def test_the_list_without_problems_shows_one_line_and_no_keys(open_window: MainWindow, settled) -> None:
+    problems = open_window.docks.show_pane("problems")
+    open_window.template.cards[1].editor.replace_text("Hello [%param.nam%]")
+    settled(open_window.session)
+    assert problems.keys.isVisible()
+    assert problems.keys.height() < 40
+    open_window.template.cards[1].editor.replace_text("Hello [%param.name%] [%param.age%]")
+    settled(open_window.session)
+    assert problems.empty.isVisible()
+    assert not problems.keys.isVisible()
 
 
 PROBLEMS = [
@@ -418,8 +475,6 @@ def test_a_folder_name_is_made_of_words(name: str, folder: str) -> None:
 def test_the_question_about_unsaved_work_gives_the_answer_of_its_button(
     window, qtbot, button, answer
 ) -> None:
-    from PySide6.QtCore import QTimer
-
     def click() -> None:
         box = QApplication.activeModalWidget()
         assert isinstance(box, QMessageBox)
@@ -427,6 +482,72 @@ def test_the_question_about_unsaved_work_gives_the_answer_of_its_button(
 
     QTimer.singleShot(100, click)
     assert questions.ask_unsaved(window, "P") == answer
+
+
+ASKED = [
+    ("unsaved", lambda w: questions.ask_unsaved(w, "P"), "cancel"),
+    ("changed", lambda w: questions.ask_changed_on_disk(w, [Path("a.toml")]), "cancel"),
+    ("recovery", lambda w: questions.ask_recovery(w, "P", 0.0, ["workbench.toml"]), True),
+    ("origin", lambda w: questions.ask_origin(w, "KEY", [], "https://a.test"), False),
+    ("replace", lambda w: questions.ask_replace(w, "Export", "1 file would be replaced."), False),
+    ("error", lambda w: questions.show_error(w, "Save", "Not saved."), None),
+    ("about", lambda w: questions.show_about(w, "Prompt Workbench 1", "Words."), None),
+]
+
+
+@pytest.mark.parametrize(("ask", "escaped"), [row[1:] for row in ASKED], ids=[row[0] for row in ASKED])
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_a_question_has_a_picture_of_the_theme_and_escape_harms_nothing(
+    window, qapp, name, ask, escaped
+) -> None:
+    seen = {}
+
+    def look() -> None:
+        box = QApplication.activeModalWidget()
+        seen["stock"] = box.icon()
+        seen["picture"] = box.iconPixmap()
+        seen["buttons"] = [button.icon().isNull() for button in box.buttons()]
+        QTest.keyClick(box, Qt.Key.Key_Escape)
+
+    apply_theme(qapp, name)
+    try:
+        QTimer.singleShot(50, look)
+        assert ask(window) == escaped
+    finally:
+        apply_theme(qapp, "light")
+    assert seen["stock"] == QMessageBox.Icon.NoIcon
+    assert seen["picture"].width() >= 32
+    assert all(seen["buttons"]), "no button carries a picture of Qt's own"
+
+
+def test_a_start_that_nobody_watches_keeps_a_recovery_copy_and_asks_nothing(
+    window: MainWindow, project_folder: Path, settled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.engine.projects import Project
+
+    monkeypatch.setattr(questions, "ask_recovery", lambda *_: pytest.fail("it asked"))
+    project = Project.load(project_folder)
+    project.set_name("Not saved yet")
+    copy = project.write_recovery()
+    content = copy.read_bytes()
+    window.files.asks_about_recovery = False
+    assert window.files.open_folder(project_folder)
+    settled(window.session)
+    assert window.session.project.name == "Greeting"
+    (kept,) = (project_folder / ".workbench").glob("recovery-*.json")
+    assert kept.read_bytes() == content
+    assert str(kept) in window.status_line.message.text()
+    window.session.edit("name", lambda p: p.set_name("Typed since"))
+    window.session.write_recovery()
+    assert kept.read_bytes() == content, "later copies do not write over it"
+
+
+def test_the_environment_may_turn_the_recovery_question_off(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for value, asks in (("1", False), ("0", True), ("", True)):
+        monkeypatch.setenv("PROMPT_WORKBENCH_NO_RECOVERY_QUESTION", value)
+        assert FileActions(None, session).asks_about_recovery is asks
 
 
 # -- restart -------------------------------------------------------------------------------------------------------

@@ -227,3 +227,62 @@ def test_the_number_of_parts_in_json_and_messages_agree_for_ten_thousand_values(
     settled(open_window.session)
     preview.view_switch.choose("json")
     assert len(preview.text._tints) == len(preview.json._tints) == 5000
+
+
+@pytest.fixture
+def long_prompt(open_window: MainWindow, preview, settled):
+    """A message of 200 lines, each with a value, of which the preview shows a few."""
+    lines = "\n".join(f"line {n}: [%param.part{n}%]" for n in range(200))
+    values = ", ".join(f'"part{n}": "value {n}"' for n in range(200))
+    session = open_window.session
+    session.edit("parameters", lambda p: p.set_parameter_set("default", f'{{"name": "Ann", {values}}}'))
+    open_window.template.cards[1].editor.replace_text(lines)
+    settled(session)
+    return open_window
+
+
+def _in_view(preview, words: str, text=None) -> bool:
+    text = text or preview.text
+    start = text.raw_text().index(words)
+    boxes = text.span_boxes(start, start + len(words))
+    return bool(boxes) and text.viewport().rect().contains(boxes[0].center().toPoint())
+
+
+def _framed(preview) -> list[str]:
+    text = preview.text.raw_text()
+    return [text[start:end] for start, end in preview.text._outlines]
+
+
+def test_the_preview_scrolls_to_the_value_of_the_placeholder_at_the_caret(
+    long_prompt: MainWindow, preview
+) -> None:
+    editor = long_prompt.template.cards[1].editor
+    for number in (150, 3, 199):
+        editor.go_to(editor.raw_text().index(f"part{number}%"))
+        assert _in_view(preview, f"value {number}")
+        assert _framed(preview) == [f"value {number}"]
+    at = preview.text.verticalScrollBar().value()
+    editor.go_to(editor.raw_text().index("part198%"))
+    assert preview.text.verticalScrollBar().value() == at, "what is in view already does not jump"
+
+
+def test_the_json_view_scrolls_too(long_prompt: MainWindow, preview, settled) -> None:
+    preview.view_switch.choose("json")
+    settled(long_prompt.session)
+    editor = long_prompt.data.parameters.editor()
+    editor.go_to(editor.raw_text().index("value 120"))
+    assert _in_view(preview, "value 120", preview.json)
+
+
+def test_the_frame_follows_a_value_while_it_is_typed(long_prompt: MainWindow, preview, settled) -> None:
+    editor = long_prompt.data.parameters.editor()
+    at = editor.raw_text().index("value 77") + len("value 77")
+    editor.go_to(at)
+    assert _framed(preview) == ["value 77"]
+    editor.edit_span(at, at, " and more")
+    settled(long_prompt.session)
+    assert _framed(preview) == ["value 77 and more"]
+    assert _in_view(preview, "value 77 and more")
+    long_prompt.template.cards[0].editor.edit_span(0, 0, "Pushed along. ")
+    settled(long_prompt.session)
+    assert _framed(preview) == ["value 77 and more"]

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QApplication
 from workbench import __version__
 from workbench.gui.main_window import MainWindow
 from workbench.gui.shell.crash import CrashGuard
+from workbench.gui.shell.memory import forget_sources
+from workbench.gui.shell.scale import set_interface_size
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.settings import AppSettings
 from workbench.gui.shell.theme import application_icon, apply_theme, set_mono_size
@@ -30,15 +32,21 @@ def make_application(argv: Sequence[str] = ()) -> QApplication:
     return app
 
 
-def main(project: Path | None = None, argv: Sequence[str] = ()) -> int:
-    """Open the window, on `project` or on the last one, and return the exit status when it is closed."""
+def main(project: Path | None = None, argv: Sequence[str] = (), *, ask_recovery: bool = True) -> int:
+    """Open the window, on `project` or on the last one, and return the exit status when it is closed.
+
+    Without `ask_recovery`, unsaved work of an earlier start is set aside instead of being asked about.
+    """
+    forget_sources()
     app = make_application(argv)
     settings = AppSettings()
     set_mono_size(settings.get("editor.size"))
+    set_interface_size(settings.get("interface.size"))
     apply_theme(app, settings.get("theme"))
     app.styleHints().colorSchemeChanged.connect(lambda _scheme: apply_theme(app, settings.get("theme")))
     session = Session(settings)
     window = MainWindow(session)
+    window.files.asks_about_recovery = window.files.asks_about_recovery and ask_recovery
     guard = CrashGuard(lambda: keep_work(session), lambda *texts: show_crash(window, *texts), session.scrub)
     try:
         window.show()

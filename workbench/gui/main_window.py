@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMainWindow,
     QMenu,
-    QMessageBox,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -33,13 +32,18 @@ from workbench.gui.shell.actions import MENUS, ActionSet
 from workbench.gui.shell.docks import LAYOUTS, DockManager, LayoutTabs
 from workbench.gui.shell.edit_actions import EditActions
 from workbench.gui.shell.file_actions import FileActions
+from workbench.gui.shell.history_actions import HistoryActions, HistoryNotice
+from workbench.gui.shell.memory import forget_sources
 from workbench.gui.shell.palette import CommandPalette, PaletteEntry
 from workbench.gui.shell.pane_list import PANES
 from workbench.gui.shell.places import Place, message_title
+from workbench.gui.shell.scale import fit, scale, set_interface_size, wanted_scale
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.status_bar import WorkbenchStatusBar
 from workbench.gui.shell.theme import application_icon, apply_theme, mono_size, set_mono_size, set_role
 from workbench.gui.shell.toolbar import WorkbenchToolBar
+
+OPENED_AFTER_MS = 1_000
 
 
 class MainWindow(QMainWindow):
@@ -51,6 +55,9 @@ class MainWindow(QMainWindow):
         self._restored = False
         self._arrange_soon = _soon(self, lambda: self.docks.reset())
         self._look_soon = _soon(self, self._look_at_disk)
+        # Opening a project imports what checks and renders it, a part of that in jobs.
+        self._forget_later = _soon(self, forget_sources)
+        self._forget_later.setInterval(OPENED_AFTER_MS)
         self.setWindowTitle("Prompt Workbench")
         self.setWindowIcon(application_icon())
         self.setObjectName("main-window")
@@ -62,18 +69,21 @@ class MainWindow(QMainWindow):
         self._build_center()
         self.docks = DockManager(self, session, PANES)
         self.files = FileActions(self, session)
+        self.history = HistoryActions(self, session, self.docks)
         self.edits = EditActions(self, session, self.template, self.data)
         self._build_menus()
         self.toolbar = WorkbenchToolBar(session, self.actions_by_id)
         self.addToolBar(self.toolbar)
         self.status_line = WorkbenchStatusBar(session)
         self.setStatusBar(self.status_line)
+        self.history_notice = HistoryNotice(self.status_line, session, self.history.pane)
         self._connect_actions()
         self._connect_session()
         for action_id, shortcut in session.settings.shortcuts().items():
             if action_id in self.actions_by_id:
                 self.actions_by_id.set_shortcut(action_id, shortcut)
         self._restore_geometry()
+        forget_sources()
         self._project_changed()
 
     # -- building ---------------------------------------------------------------------------------------
@@ -103,7 +113,8 @@ class MainWindow(QMainWindow):
         menus: dict[str, QMenu] = {}
         groups: dict[str, int] = {}
         for title in MENUS:
-            menus[title] = self.menuBar().addMenu(title)
+            # Each title has a first letter of its own, which opens it together with Alt.
+            menus[title] = self.menuBar().addMenu(f"&{title}")
         for action_id, spec in self.actions_by_id.specs.items():
             action = self.actions_by_id[action_id]
             self.addAction(action)
@@ -166,6 +177,8 @@ class MainWindow(QMainWindow):
             "view.system-theme": partial(session.settings.set, "theme", "system"),
             "view.larger": partial(self.zoom, 1),
             "view.smaller": partial(self.zoom, -1),
+            "view.interface-larger": partial(self.zoom_interface, 10),
+            "view.interface-smaller": partial(self.zoom_interface, -10),
             "view.wrap": self._toggle_wrap,
             "project.add-message": lambda: (self.show_layout("Compose"), self.template.add_message()),
             "project.use-graph": lambda: (self.show_layout("Compose"), self.template.use_graph()),
@@ -181,6 +194,7 @@ class MainWindow(QMainWindow):
             "run.checks-output": self._run_output_checks,
             "run.translate": self._translate,
             "run.stop": session.stop,
+            **self.history.slots(),
             "window.palette": self.show_palette,
             "window.next-pane": partial(self.step_pane, 1),
             "window.previous-pane": partial(self.step_pane, -1),
@@ -200,6 +214,7 @@ class MainWindow(QMainWindow):
         session.edited.connect(lambda area: self._name_window() if area == "name" else None)
         for signal in (session.run_started, session.run_finished, session.run_failed):
             signal.connect(lambda *_: self._update_enabled())
+        self.history.changed.connect(self._update_enabled)
         session.settings.changed.connect(self._setting_changed)
         session.secret_asked.connect(self._ask_origin)
         session.reveal.connect(self._on_reveal)
@@ -225,6 +240,7 @@ class MainWindow(QMainWindow):
         self.notice.hide()
         self._name_window()
         self._update_enabled()
+        self._forget_later.start()
         if has_project:
             self.center.setCurrentIndex(0)
             self.docks.show_layout(self.docks.layout)
@@ -243,7 +259,9 @@ class MainWindow(QMainWindow):
     def _update_enabled(self) -> None:
         running = bool(self.session.running())
         has_project = self.session.project is not None
-        self.actions_by_id.update_enabled(project=has_project, running=running)
+        self.actions_by_id.update_enabled(
+            project=has_project, running=running, history=self.history.abilities()
+        )
         self.toolbar.set_main(has_project)
 
     def show_welcome(self) -> None:
@@ -337,11 +355,10 @@ class MainWindow(QMainWindow):
 
     def show_about(self) -> None:
         """Say what this is."""
-        QMessageBox.about(
+        questions.show_about(
             self,
-            "About Prompt Workbench",
-            f"<b>Prompt Workbench {__version__}</b><p>Edit prompts, test guardrails and repair translations, on one "
-            "desktop. No account, no server.</p>",
+            f"Prompt Workbench {__version__}",
+            "Edit prompts, test guardrails and repair translations, on one desktop. No account, no server.",
         )
 
     def _open(self, dialog: QDialog) -> None:
@@ -398,8 +415,16 @@ class MainWindow(QMainWindow):
         size = max(8, min(32, int(self.session.settings.get("editor.size")) + step))
         self.session.settings.set("editor.size", size)
 
+    def zoom_interface(self, step: int) -> None:
+        """Make the whole window larger or smaller by `step` percent."""
+        size = max(80, min(200, int(self.session.settings.get("interface.size")) + step))
+        self.session.settings.set("interface.size", size)
+        self.session.status.emit(f"Interface size {size} %")
+
     def _setting_changed(self, key: str) -> None:
-        if key == "theme":
+        if key == "interface.size":
+            set_interface_size(self.session.settings.get(key))
+        if key in ("theme", "interface.size"):
             apply_theme(QApplication.instance(), self.session.settings.get("theme"))
         elif key == "editor.size" and mono_size() != self.session.settings.get(key):
             set_mono_size(self.session.settings.get(key))
@@ -472,6 +497,9 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self._look_soon.start()
+            # The system's text size may have changed while another program had the keyboard.
+            if wanted_scale() != scale():
+                apply_theme(QApplication.instance(), self.session.settings.get("theme"))
 
     def _look_at_disk(self) -> None:
         """Say so when another program changed the project's files."""
@@ -501,7 +529,7 @@ class _DiskNotice(QWidget):
         super().__init__()
         set_role(self, "verdict-rejected")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedHeight(36)
+        fit(self, height=36)
         self.words = QLabel()
         self.words.setMinimumWidth(10)
         self.reload, self.keep = QPushButton("Reload"), QPushButton("Keep mine")

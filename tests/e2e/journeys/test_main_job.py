@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from tests.e2e.journeys.conftest import WAIT_MS, Opener
 from workbench.engine.exports import find_target
 from workbench.engine.projects import Project
+from workbench.engine.translation import TranslationRecord
 from workbench.gui.delegates.probability import mark_x
 from workbench.gui.dialogs.export import ExportDialog
 from workbench.gui.main_window import MainWindow
@@ -221,24 +222,24 @@ def replay_the_translation(qtbot: QtBot, window: MainWindow) -> None:
     assert window.docks.layout == "History"
     pane = window.docks.pane("history")
     assert isinstance(pane, HistoryPane)
-    qtbot.waitUntil(pane.tree.isVisible, timeout=WAIT_MS)
+    qtbot.waitUntil(pane.list.tree.isVisible, timeout=WAIT_MS)
     history = window.session.history
     assert history is not None
     newest = history.runs(kind="translate")[0]
-    qtbot.waitUntil(lambda: pane.runs.rowCount() >= 2, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: pane.list.model.rowCount() >= 2, timeout=WAIT_MS)
     pane.select(newest.id)
-    QTest.mouseClick(pane.buttons["first"], LEFT)
-    assert pane.step() == 0
-    seen = {pane.step_words.text()}
-    while pane.buttons["forward"].isEnabled():
-        QTest.mouseClick(pane.buttons["forward"], LEFT)
-        seen.add(pane.step_words.text())
-    assert len(seen) == pane.step_count() > 4
+    QTest.mouseClick(pane.controls.buttons["first"], LEFT)
+    assert pane.replay.step == 0
+    seen = {pane.controls.step_words.text()}
+    while pane.controls.buttons["forward"].isEnabled():
+        QTest.mouseClick(pane.controls.buttons["forward"], LEFT)
+        seen.add(pane.controls.step_words.text())
+    assert len(seen) == pane.replay.count() > 4
     record = pane.record()
-    assert record is not None
+    assert isinstance(record, TranslationRecord)
     assert [attempt.outcome == "ok" for attempt in record.attempts] == [False, True]
     assert record.value["category"] == "defect"
-    assert [lane.title for lane in pane.timeline.lanes()] == ["Attempt 1", "Attempt 2"]
+    assert [lane.title for lane in pane.view.timeline.lanes()] == ["Attempt 1", "Attempt 2"]
 
 
 def export_to(qtbot: QtBot, window: MainWindow, folder: Path) -> None:

@@ -155,7 +155,10 @@ def _paint_mark(painter: QPainter, rect: QRectF, state: BarState, handle: bool) 
 
 
 class ProbabilityDelegate(QStyledItemDelegate):
-    """A table cell with a short bar and its number; the model gives a `BarState` under `StateRole`."""
+    """A table cell with a short bar and its number; the model gives a `BarState` under `StateRole`.
+
+    Without one the cell shows its text.
+    """
 
     StateRole = Qt.ItemDataRole.UserRole + 10
 
@@ -169,12 +172,17 @@ class ProbabilityDelegate(QStyledItemDelegate):
         state = index.data(self.StateRole)
         blank = QStyleOptionViewItem(option)
         self.initStyleOption(blank, index)
-        blank.text = ""
+        words, blank.text = blank.text, ""
         widget = option.widget
         widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, blank, painter, widget)
-        if not isinstance(state, BarState):
-            return
         area = QRectF(option.rect).adjusted(8, 0, -8, 0)
+        if not isinstance(state, BarState):
+            painter.save()
+            painter.setFont(option.font)
+            painter.setPen(color("second"))
+            painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+            painter.restore()
+            return
         font = mono()
         painter.save()
         painter.setFont(font)

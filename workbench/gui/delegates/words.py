@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from workbench.gui.delegates.ink import color, mono, scaled_font, status_color
 from workbench.gui.delegates.status import paint_status
+from workbench.gui.shell.scale import px
 
 
 def draw_ground(
@@ -53,8 +54,9 @@ class StatusDelegate(QStyledItemDelegate):
         area = QRectF(option.rect).adjusted(12, 0, -4, 0)
         painter.save()
         if status:
-            paint_status(painter, QRectF(area.left(), area.center().y() - 7, 14, 14), status)
-            area.setLeft(area.left() + 20)
+            side = px(14)
+            paint_status(painter, QRectF(area.left(), area.center().y() - side / 2, side, side), status)
+            area.setLeft(area.left() + side + 6)
         if self._word:
             painter.setFont(option.font)
             painter.setPen(status_color(status) if status and self._colored else color("text"))
@@ -64,7 +66,7 @@ class StatusDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         size = super().sizeHint(option, index)
-        return QSize(size.width() + 26, max(24, size.height()))
+        return QSize(size.width() + px(14) + 12, max(px(24), size.height()))
 
 
 class TextDelegate(QStyledItemDelegate):
@@ -98,8 +100,8 @@ class TextDelegate(QStyledItemDelegate):
         area = QRectF(option.rect).adjusted(self._padding, 0, -self._padding / 2, 0)
         painter.save()
         if not picture.isNull():
-            picture.paint(painter, QRectF(area.left(), area.center().y() - 8, 16, 16).toRect())
-            area.setLeft(area.left() + 24)
+            picture.paint(painter, QRectF(area.left(), area.center().y() - px(8), px(16), px(16)).toRect())
+            area.setLeft(area.left() + px(24))
         align = Qt.AlignmentFlag(index.data(Qt.ItemDataRole.TextAlignmentRole) or Qt.AlignmentFlag.AlignLeft)
         horizontal = align & Qt.AlignmentFlag.AlignHorizontal_Mask
         font = mono() if self._monospace else dressed.font
@@ -130,7 +132,7 @@ class TextDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         size = super().sizeHint(option, index)
-        return QSize(size.width() + 2 * self._padding, max(24, size.height()))
+        return QSize(size.width() + 2 * self._padding, max(px(24), size.height()))
 
 
 class MonoDelegate(TextDelegate):

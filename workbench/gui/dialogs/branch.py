@@ -1,4 +1,4 @@
-"""Asks what shall differ when a translation goes on from an attempt of a stored run."""
+"""Asks what shall differ when a translation goes on from an attempt of a stored run: prompt, reply, schema, model."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.gui.dialogs.branch_schema import SchemaEdit
 from workbench.gui.models.figures import counted
 from workbench.gui.models.runs import word_of
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.widgets.diagnostic_list import DiagnosticList
@@ -33,7 +35,7 @@ PAUSE_MS = 250
 
 
 class BranchDialog(QDialog):
-    """The reply, the repair prompt and the model of the attempt, each to be edited; today's schema judges at once.
+    """The reply, the repair prompt, the schema and the model, each to be edited; the schema judges the reply at once.
 
     The repair prompt follows the reply for as long as nobody has edited it.
     """
@@ -44,7 +46,7 @@ class BranchDialog(QDialog):
         self._written = ""
         self.preview: PromptPreview | None = None
         self.setWindowTitle(f"Repair again from run {run.summary.id}, attempt {attempt.number}")
-        self.resize(860, 620)
+        self.resize(px(860), px(620))
         self._build()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -53,6 +55,7 @@ class BranchDialog(QDialog):
         self.reply.set_text(attempt.reply)
         self.reply.document().clearUndoRedoStacks()
         self.reply.edited.connect(self._pause.start)
+        self.schema.edited.connect(self._pause.start)
         self.prompt.edited.connect(self._show_buttons)
         self._show_buttons()
         self._judge()
@@ -62,7 +65,11 @@ class BranchDialog(QDialog):
             "A new run begins with this conversation and is stored below the old one, which stays as it is."
         )
         self.reply = TextInput("Reply to go on from", "", 12)
-        self.diagnostics = DiagnosticList("By today's output schema")
+        snapshot = self._session.snapshot()
+        today = snapshot.output_schema.text if snapshot.output_schema is not None else None
+        stored = self._run.inputs.get("schema")
+        self.schema = SchemaEdit(today, stored if isinstance(stored, str) else None)
+        self.diagnostics = DiagnosticList("What is wrong with the reply")
         self.verdict = Banner()
         self.prompt = TextInput("Repair prompt", "", 12)
         self.prompt_head = SectionHead("Repair prompt")
@@ -77,16 +84,21 @@ class BranchDialog(QDialog):
         self.tabs.addTab(
             column(SectionHead("Reply of the model, as if it had come like this"), self.reply), "Reply"
         )
+        self.tabs.addTab(self.schema, "Schema")
+        if snapshot.translation.target == "program":
+            # A program is judged by the tools, so that no schema would be looked at.
+            self.tabs.setTabVisible(self.tabs.indexOf(self.schema), False)
         self.tabs.addTab(self.diagnostics, "Diagnostics")
         self.model = QComboBox()
         self.model.setAccessibleName("Model that answers")
-        models = self._session.snapshot().models
-        self.model.addItem("the model in use", None)
+        self.model.addItem("as the project says", None)
         for name in self._session.chat_models():
-            self.model.addItem(f"{name}: {model_title(models[name])}", name)
+            self.model.addItem(f"{name}: {model_title(snapshot.models[name])}", name)
         row = QHBoxLayout()
         row.addWidget(TokenLabel("Ask", "second"))
         row.addWidget(self.model, 1)
+        if self._attempt.model:
+            row.addWidget(TokenLabel(f"this attempt was answered by {self._attempt.model}", "second"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.start = QPushButton("Go on from here")
         set_role(self.start, "main")
@@ -108,10 +120,10 @@ class BranchDialog(QDialog):
     def _judge(self) -> None:
         from workbench.engine.workflows import preview_translation
 
-        snapshot, reply = self._session.snapshot(), self.reply.text()
-        request = str(self._run.inputs.get("request", ""))
+        snapshot, reply, schema = self._session.snapshot(), self.reply.text(), self.schema.changed()
+        request, attempt = str(self._run.inputs.get("request", "")), self._attempt
         self._session.jobs.run_async(
-            lambda: preview_translation(snapshot, request, attempt=self._attempt, reply=reply),
+            lambda: preview_translation(snapshot, request, attempt=attempt, reply=reply, schema_text=schema),
             self._judged,
             self._not_judged,
             key="branch-preview",
@@ -119,30 +131,42 @@ class BranchDialog(QDialog):
 
     def _judged(self, preview: PromptPreview) -> None:
         self.preview = preview
+        self.schema.show_problems(())
+        self.tabs.setTabText(self.tabs.indexOf(self.schema), "Schema")
         judged = preview.judged
         diagnostics = judged.diagnostics if judged is not None else ()
         errors = sum(1 for each in diagnostics if each.severity == "error")
         self.diagnostics.show_diagnostics(diagnostics)
-        self.tabs.setTabText(2, f"Diagnostics {errors}" if errors else "Diagnostics")
+        words = f"Diagnostics {errors}" if errors else "Diagnostics"
+        self.tabs.setTabText(self.tabs.indexOf(self.diagnostics), words)
         untouched = self.prompt.text() == self._written
         self._written = preview.prompt
         if untouched:
             self.prompt.set_text(preview.prompt)
         if judged is not None and judged.outcome == "ok":
             self.verdict.show_words(
-                "passed", "This reply is valid today.", "No model is asked; the run ends with its value."
+                "passed", "This reply is valid now.", "No model is asked; the run ends with its value."
             )
         else:
             outcome = word_of(judged.outcome) if judged is not None else "not judged"
             found = f"{outcome}, {counted(errors, 'error')}"
             self.verdict.show_words(
-                "rejected", f"Today: {found}.", "The repair prompt below is sent to the model."
+                "rejected", f"This reply now: {found}.", "The repair prompt below is sent to the model."
             )
         self._show_buttons()
 
     def _not_judged(self, error: BaseException) -> None:
+        from workbench.engine.workflows import OUTPUT_SCHEMA_FILE, WorkflowError
+
         self.preview = None
-        self.verdict.show_words("error", "This project cannot go on from here.", str(error))
+        found = error.diagnostics if isinstance(error, WorkflowError) else ()
+        problems = [each for each in found if each.file in (None, OUTPUT_SCHEMA_FILE)]
+        self.schema.show_problems(problems)
+        headline = "This project cannot go on from here."
+        if problems:
+            headline = "The schema cannot be used."
+            self.tabs.setTabText(self.tabs.indexOf(self.schema), f"Schema {len(problems)}")
+        self.verdict.show_words("error", headline, str(error))
         self._show_buttons()
 
     def _write_again(self) -> None:
@@ -170,5 +194,6 @@ class BranchDialog(QDialog):
         return {
             "reply": reply if reply != self._attempt.reply else None,
             "repair_prompt": prompt if prompt != self._written and prompt.strip() else None,
+            "schema_text": self.schema.changed(),
             "model_name": self.model.currentData(),
         }

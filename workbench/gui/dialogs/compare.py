@@ -28,6 +28,7 @@ from workbench.gui.models.cases import LABEL_WORDS
 from workbench.gui.models.checks_sides import Comparison, Side, ask_both, compare, run_side
 from workbench.gui.models.figures import counted, format_probability, format_threshold
 from workbench.gui.models.figures_check import DEFINITIONS
+from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, TokenLabel
@@ -54,18 +55,19 @@ class CompareDialog(QDialog):
         self._columns: list[CaseColumns] = []
         self.comparison: Comparison | None = None
         self.setWindowTitle(f"Compare {stage} checks")
-        self.resize(940, 680)
+        resize_window(self, 940, 680)
         self.mode = SegmentedControl({"models": "Two models", "wordings": "Two wordings"})
         self.check_box = QComboBox()
         self.check_box.setAccessibleName("Check")
-        self.check_box.addItems([each.name for each in self._guardrail.checks])
+        # A check that asks no model says the same whatever the model, and has no wording.
+        self.check_box.addItems([each.name for each in self._guardrail.checks if each.rule is None])
         self.model_boxes = [self._model_box("First model"), self._model_box("Second model")]
         self.question = TextInput("Question of the second wording", lines=2)
         self.yes_means = TextInput("What yes means in the second wording", "what yes means", 2)
         self.no_means = TextInput("What no means in the second wording", "what no means", 2)
         self.present = TokenLabel("", wrap=True)
         self.text = TextInput("Text to ask both", "Text to ask both", 3)
-        self.text.setMaximumHeight(74)
+        fit(self.text, max_height=74)
         self.mark = StatusMark("idle", 16)
         self.words = TokenLabel("", bold=True, elide=True)
         self._build()
@@ -152,7 +154,7 @@ class CompareDialog(QDialog):
         grid.addWidget(TokenLabel("Right: the other wording", bold=True), 0, 1)
         grid.addWidget(self.present, 1, 0, 3, 1, Qt.AlignmentFlag.AlignTop)
         for row, field in enumerate((self.question, self.yes_means, self.no_means), 1):
-            field.setFixedHeight(48)
+            fit(field, height=48)
             grid.addWidget(field, row, 1)
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
@@ -349,7 +351,7 @@ class CompareDialog(QDialog):
             words = [name]
             for answer in answers:
                 words += [_number(answer), answer.status.replace("_", " ") if answer is not None else "error"]
-            p = [answer.probability if answer is not None else None for answer in answers]
+            p = [answer.probability if _is_judged(answer) else None for answer in answers]
             words.append(f"{p[1] - p[0]:+.2f}" if p[0] is not None and p[1] is not None else "–")
             _fill(self.text_table, row, words)
         self.tabs.setCurrentIndex(0)
@@ -456,7 +458,14 @@ def _answer(result: GuardrailResult | Exception, name: str) -> CheckResult | Non
     return next((check for check in result.checks if check.name == name), None)
 
 
+def _is_judged(answer: CheckResult | None) -> bool:
+    """Tell whether there is a model's answer: the 0 or 1 of a rule is no number to compare."""
+    return answer is not None and answer.kind == "model"
+
+
 def _number(answer: CheckResult | None) -> str:
+    if answer is not None and answer.kind != "model":
+        return answer.kind
     if answer is None or answer.probability is None:
         return "–"
     return format_probability(answer.probability, answer.threshold)

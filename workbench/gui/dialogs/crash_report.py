@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.theme import mono_font, set_role, strong_font
 
 
@@ -56,4 +57,4 @@ class CrashDialog(QDialog):
         for widget in (head, words, self.text, note):
             layout.addWidget(widget)
         layout.addLayout(row)
-        self.resize(680, 480)
+        resize_window(self, 680, 480)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QTabWidget
 
 from workbench.engine.json_text import dumps, parse_json
 from workbench.gui.models.figures import format_duration
+from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.labels import TokenLabel
@@ -24,7 +25,7 @@ class ExchangeDialog(QDialog):
     def __init__(self, result: GuardrailResult, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Request and reply")
-        self.resize(760, 560)
+        resize_window(self, 760, 560)
         self.tabs = QTabWidget()
         many = len(result.exchanges) > 1
         for number, exchange in enumerate(result.exchanges, 1):
@@ -65,7 +66,9 @@ def _words(result: GuardrailResult) -> str:
         parts.append("recorded, nothing was sent")
     for exchange in result.exchanges[:1]:
         parts.append(_address(exchange))
-    if not result.exchanges:
+    if not result.model_name:
+        parts.append("no model was asked")
+    elif not result.exchanges:
         parts.append("the model runs on this computer, so nothing went over a wire")
     return ", ".join(part for part in parts if part)
 

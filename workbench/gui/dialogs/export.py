@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLineEdit,
     QListView,
-    QMessageBox,
     QPushButton,
     QSplitter,
     QStyledItemDelegate,
@@ -41,7 +40,9 @@ from PySide6.QtWidgets import (
 from workbench.gui.delegates.ink import color, scaled_font
 from workbench.gui.delegates.status import paint_status
 from workbench.gui.delegates.words import TextDelegate, draw_ground
+from workbench.gui.dialogs import questions
 from workbench.gui.models.figures import counted, format_size
+from workbench.gui.shell.scale import fit, fit_rows, px, resize_window
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import icon_pixmap, set_icon, set_role
 from workbench.gui.widgets.code_view import CodeView
@@ -127,7 +128,7 @@ class TargetDelegate(QStyledItemDelegate):
     """Title over description, and the number of losses at the right."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(240, 42)
+        return QSize(px(120), px(42))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -170,9 +171,10 @@ class TargetDelegate(QStyledItemDelegate):
         right = int(Qt.AlignmentFlag.AlignRight.value | Qt.AlignmentFlag.AlignVCenter.value)
         painter.drawText(area, right, words)
         if status:
-            mark = QRectF(area.right() - width - 19, area.center().y() - 7, 14, 14)
+            side = px(14)
+            mark = QRectF(area.right() - width - side - 5, area.center().y() - side / 2, side, side)
             paint_status(painter, mark, status)
-            width += 19
+            width += side + 5
         return width
 
 
@@ -189,7 +191,7 @@ class ExportDialog(QDialog):
         self._folder_touched = False
         self.written: list[Path] = []
         self.setWindowTitle(f"Export “{self._snapshot.name}”")
-        self.resize(1100, 730)
+        resize_window(self, 1100, 730)
         self._build()
         self.list.selectionModel().currentChanged.connect(lambda *_: self._show_target())
         self.search.textChanged.connect(self._filter)
@@ -239,7 +241,7 @@ class ExportDialog(QDialog):
         inner.addWidget(self.search)
         layout.addWidget(holder)
         layout.addWidget(self.list, 1)
-        box.setMinimumWidth(260)
+        fit(box, min_width=260)
         return box
 
     def _build_preview(self) -> QWidget:
@@ -264,15 +266,15 @@ class ExportDialog(QDialog):
         self.losses.setAccessibleName("What the target cannot express")
         self.losses.horizontalHeader().hide()
         self.losses.verticalHeader().hide()
-        self.losses.verticalHeader().setDefaultSectionSize(30)
+        fit_rows(self.losses, 30)
         self.losses.setShowGrid(False)
         self.losses.setItemDelegate(TextDelegate(self.losses))
         self.losses.setTabKeyNavigation(False)
         self.losses.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.losses.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         self.losses.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        self.losses.setColumnWidth(0, 160)
-        self.losses.setColumnWidth(1, 170)
+        self.losses.setColumnWidth(0, px(160))
+        self.losses.setColumnWidth(1, px(170))
         below = QWidget()
         below_layout = QVBoxLayout(below)
         below_layout.setContentsMargins(0, 0, 0, 0)
@@ -391,6 +393,7 @@ class ExportDialog(QDialog):
         for file in files:
             view = CodeView()
             view.set_code(file.text, _LANGUAGES.get(PurePosixPath(file.path).suffix, ""))
+            view.setAccessibleName(file.path)
             position = self.files.addTab(view, file.path)
             if file.path == chosen:
                 self.files.setCurrentIndex(position)
@@ -485,15 +488,15 @@ class ExportDialog(QDialog):
         try:
             self.written = write_export(export, Path(text).expanduser(), extra=extra)
         except OSError as error:
-            QMessageBox.warning(self, "Export", f"The files could not be written: {error}")
+            questions.show_error(self, "Export", "The files could not be written.", str(error))
             return
         self._session.status.emit(f"{counted(len(self.written), 'file')} written to {text}")
         self.accept()
 
     def _may_replace(self, occupied: list[Path]) -> bool:
         names = ", ".join(path.name for path in occupied[:4]) + ("…" if len(occupied) > 4 else "")
-        question = f"{counted(len(occupied), 'file')} would be replaced: {names}. Replace?"
-        return QMessageBox.question(self, "Export", question) == QMessageBox.StandardButton.Yes
+        question = f"{counted(len(occupied), 'file')} would be replaced: {names}."
+        return questions.ask_replace(self, "Export", question, "What is in them now is gone then.")
 
     def done(self, result: int) -> None:
         self._session.jobs.cancel("export")

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.theme import set_role
 
 
@@ -64,7 +65,7 @@ class NewProjectDialog(QDialog):
         self.folder.textEdited.connect(lambda _text: self._folder_edited())
         self.folder.textChanged.connect(lambda _text: self._judge())
         self._name_changed(name)
-        self.resize(520, 180)
+        resize_window(self, 520, 180)
 
     def chosen(self) -> tuple[str, Path]:
         """Return the name and the folder."""

@@ -10,14 +10,20 @@ from typing import Literal
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from workbench.engine.text import shorten
+from workbench.gui.shell.theme import application_icon, icon_pixmap
 
 Unsaved = Literal["save", "drop", "cancel"]
 Changed = Literal["overwrite", "reload", "cancel"]
 
 
-def _box(parent: QWidget, title: str, text: str, detail: str, icon: QMessageBox.Icon) -> QMessageBox:
+# What a box is about, to its picture and the colour of it; the pictures of Qt know nothing of the theme.
+_PICTURES = {"question": ("question", "accent"), "warning": ("warning", "warning")}
+PICTURE_SIZE = 32
+
+
+def _box(parent: QWidget, title: str, text: str, detail: str, kind: str) -> QMessageBox:
     box = QMessageBox(parent)
-    box.setIcon(icon)
+    box.setIconPixmap(icon_pixmap(*_PICTURES[kind], PICTURE_SIZE))
     box.setWindowTitle(title)
     box.setText(text)
     box.setInformativeText(detail)
@@ -46,7 +52,7 @@ def ask_unsaved(parent: QWidget, name: str) -> Unsaved:
         "Unsaved work",
         f"Save the changes in “{shorten(name, 60)}”?",
         "Without saving they are gone.",
-        QMessageBox.Icon.Question,
+        "question",
     )
     answer = _ask(box, (("save", "Save"), ("drop", "Do not save"), ("cancel", "Cancel")), "save", "cancel")
     return answer  # type: ignore[return-value]
@@ -60,7 +66,7 @@ def ask_changed_on_disk(parent: QWidget, paths: Sequence[Path]) -> Changed:
         "Changed on disk",
         f"Another program changed {names}.",
         "Saving now replaces what it wrote. Reloading drops what you changed here.",
-        QMessageBox.Icon.Warning,
+        "warning",
     )
     buttons = (("overwrite", "Overwrite"), ("reload", "Reload from disk"), ("cancel", "Cancel"))
     return _ask(box, buttons, "cancel", "cancel")  # type: ignore[return-value]
@@ -75,7 +81,7 @@ def ask_recovery(parent: QWidget, name: str, written_at: float, files: Sequence[
         "Recovery copy",
         f"There is unsaved work in “{shorten(name, 60)}” from {when}.",
         f"It concerns {listed}. Bring it back? You can still undo by reloading from disk.",
-        QMessageBox.Icon.Question,
+        "question",
     )
     return (
         _ask(box, (("restore", "Bring it back"), ("drop", "Delete the copy")), "restore", "restore")
@@ -91,7 +97,7 @@ def ask_origin(parent: QWidget, name: str, accepted: Sequence[str], wanted: str)
         "Send a secret?",
         f"The project wants to send the secret “{name}” to {wanted}.",
         f"So far it goes to {known}. Nothing was sent. Allow this only for a server that you know.",
-        QMessageBox.Icon.Warning,
+        "warning",
     )
     return (
         _ask(box, (("allow", f"Allow for {wanted}"), ("refuse", "Do not send")), "refuse", "refuse")
@@ -101,6 +107,23 @@ def ask_origin(parent: QWidget, name: str, accepted: Sequence[str], wanted: str)
 
 def show_error(parent: QWidget, title: str, message: str, detail: str = "") -> None:
     """Say that something could not be done, and why."""
-    box = _box(parent, title, message, detail, QMessageBox.Icon.Warning)
+    box = _box(parent, title, message, detail, "warning")
+    box.setStandardButtons(QMessageBox.StandardButton.Ok)
+    box.exec()
+
+
+def ask_replace(parent: QWidget, title: str, question: str, detail: str = "") -> bool:
+    """Ask whether something that is there already shall be replaced."""
+    box = _box(parent, title, question, detail, "question")
+    return _ask(box, (("replace", "Replace"), ("cancel", "Cancel")), "cancel", "cancel") == "replace"
+
+
+def show_about(parent: QWidget, name: str, words: str) -> None:
+    """Say what the program is, beside its own picture."""
+    box = QMessageBox(parent)
+    box.setIconPixmap(application_icon().pixmap(64, 64))
+    box.setWindowTitle(f"About {name.rsplit(' ', 1)[0]}")
+    box.setText(name)
+    box.setInformativeText(words)
     box.setStandardButtons(QMessageBox.StandardButton.Ok)
     box.exec()

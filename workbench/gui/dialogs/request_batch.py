@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QProgressBar,
     QPushButton,
+    QSplitter,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -30,17 +31,26 @@ from workbench.gui.models.request_batch import (
     REQUEST,
     RESULT,
     TIME,
+    TOKENS,
     BatchModel,
     change_words,
     last_run_of,
     stored_requests,
+    tokens_words,
 )
+from workbench.gui.panes.history.compared import compared_outcomes
 from workbench.gui.shell.places import Place
+from workbench.gui.shell.scale import fit, fit_rows, px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
+from workbench.gui.widgets.comparison import ComparisonView
 from workbench.gui.widgets.labels import TokenLabel
 
+if TYPE_CHECKING:
+    from workbench.engine.history import Run
+
 KIND = "batch"
+_CHOOSE = "Choose a request that ran before."
 
 
 class RequestBatchDialog(QDialog):
@@ -51,9 +61,10 @@ class RequestBatchDialog(QDialog):
         self._session = session
         self._began = 0.0
         self._finished = 0
+        self._asking = -1
         self._gone = False
         self.setWindowTitle("Run requests")
-        self.resize(940, 560)
+        self.resize(px(1000), px(720))
         self._build()
         session.run_failed.connect(self._on_failed)
         session.project_changed.connect(self.close)
@@ -85,13 +96,20 @@ class RequestBatchDialog(QDialog):
         self._dress_table()
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
-        self.progress.setFixedHeight(6)
+        fit(self.progress, height=6)
         self.state = TokenLabel("", "second", wrap=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 12)
         layout.setSpacing(10)
+        self.compare = ComparisonView()
+        self.compare.clear("Compare", _CHOOSE)
+        body = QSplitter(Qt.Orientation.Vertical)
+        body.setChildrenCollapsible(False)
+        body.addWidget(self.table)
+        body.addWidget(self.compare)
+        body.setSizes([300, 240])
         layout.addLayout(row)
-        layout.addWidget(self.table, 1)
+        layout.addWidget(body, 1)
         layout.addWidget(self.progress)
         layout.addWidget(self.state)
 
@@ -103,15 +121,19 @@ class RequestBatchDialog(QDialog):
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(26)
+        fit_rows(table, 26)
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(REQUEST, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((NUMBER, 44), (RESULT, 150), (CHANGE, 240), (TIME, 80)):
-            table.setColumnWidth(column, width)
+        for column, width in ((NUMBER, 44), (RESULT, 150), (CHANGE, 270), (TOKENS, 96), (TIME, 80)):
+            table.setColumnWidth(column, px(width))
         table.setItemDelegate(TextDelegate(table))
         table.setItemDelegateForColumn(RESULT, StatusDelegate(int(BatchModel.StatusRole), table))
-        table.setItemDelegateForColumn(TIME, MonoDelegate(table, second=True))
+        for column in (TOKENS, TIME):
+            table.setItemDelegateForColumn(column, MonoDelegate(table, second=True))
+        table.selectionModel().currentRowChanged.connect(
+            lambda index, _before: self._compare_row(index.row())
+        )
         table.activated.connect(lambda index: self._show_run(index.row()))
         table.doubleClicked.connect(lambda index: self._show_run(index.row()))
 
@@ -158,7 +180,7 @@ class RequestBatchDialog(QDialog):
         if not requests or self.running():
             return
         self._take(requests, "")
-        self._began, self._finished = time.monotonic(), 0
+        self._began, self._finished, self._asking = time.monotonic(), 0, -1
         session = self._session
         snapshot, parameter_set, name = session.snapshot(), session.parameter_set, session.chat_model_name
         history = session.history if session.records else None
@@ -168,6 +190,7 @@ class RequestBatchDialog(QDialog):
             from workbench.engine.workflows import translate_project
 
             for row, request in enumerate(requests):
+                self._asking = row
                 before = last_run_of(history, request) if history is not None else None
                 tell(self._row_started, row, before.summary.id if before is not None else None)
                 began = time.monotonic()
@@ -185,14 +208,10 @@ class RequestBatchDialog(QDialog):
                     tell(self._row_failed, row, session.scrub(str(error)))
                     continue
                 made = history.runs(kind="translate", limit=1) if history is not None else []
-                tell(
-                    self._row_done,
-                    row,
-                    result,
-                    before,
-                    made[0].id if made else None,
-                    time.monotonic() - began,
-                )
+                # What the store could not take in is not the newest run it has.
+                stored = bool(made) and (history is not None and history.problem is None)
+                after = history.run(made[0].id) if history is not None and stored else None
+                tell(self._row_done, row, result, before, after, time.monotonic() - began)
 
         def tell(show: Callable[..., None], *values: Any) -> None:
             post(self._tell, show, *values)
@@ -207,26 +226,29 @@ class RequestBatchDialog(QDialog):
             show(*values)
 
     def _row_started(self, row: int, before: int | None) -> None:
+        if not self.running():
+            return  # it was stopped before this was heard
         self.model.update_row(row, outcome="running", before=before)
         self.table.scrollTo(self.model.index(row, 0))
 
-    def _row_done(self, row: int, result: Any, before: Any, run_id: int | None, seconds: float) -> None:
+    def _row_done(self, row: int, result: Any, before: Run | None, after: Run | None, seconds: float) -> None:
         from workbench.engine.translation import Failure
 
         failed = isinstance(result, Failure)
-        outcome = result.code if failed else "ok"
-        value = result.attempts[-1].value if result.attempts else None
-        words, changed = change_words(before, outcome, value)
+        words, changed = change_words(before, after)
         self.model.update_row(
             row,
-            outcome=outcome,
+            outcome=result.code if failed else "ok",
             repairs=max(0, len(result.attempts) - 1),
             change=words,
             changed=changed,
+            tokens=tokens_words(after),
             elapsed_ms=seconds * 1000,
-            run_id=run_id,
+            run_id=after.summary.id if after is not None else None,
             message=result.message if failed else "",
         )
+        if row == self.table.currentIndex().row():
+            self._compare_row(row)
         self._step()
 
     def _row_failed(self, row: int, message: str) -> None:
@@ -248,9 +270,10 @@ class RequestBatchDialog(QDialog):
 
     def _on_failed(self, kind: str, message: str) -> None:
         if kind == KIND and not self._gone:
-            for position, row in enumerate(self.model.rows):
-                if row.outcome == "running":
-                    self.model.update_row(position, outcome="cancelled")
+            # The request under way, which may have been stopped before the table had heard of it.
+            asking = self.model.rows[self._asking] if 0 <= self._asking < len(self.model.rows) else None
+            if asking is not None and asking.outcome in ("", "running"):
+                self.model.update_row(self._asking, outcome="cancelled")
             self._show_state(message[0].upper() + message[1:] + ".")
 
     # What is shown
@@ -280,6 +303,26 @@ class RequestBatchDialog(QDialog):
         ready = self._session.project is not None and self._session.snapshot().output_schema is not None
         self.run_button.setEnabled(ready and not running and bool(self.model.rows))
         self.stop_button.setEnabled(running)
+
+    def _compare_row(self, row: int) -> None:
+        """Show in every respect how the run of a row differs from the last one of its request."""
+        from workbench.engine.history import HistoryError
+
+        history = self._session.history
+        each = self.model.rows[row] if 0 <= row < len(self.model.rows) else None
+        if history is None or each is None or each.run_id is None or each.before is None:
+            words = each.change if each is not None and each.change else _CHOOSE
+            self.compare.clear("Compare", words)
+            return
+        try:
+            pair = compared_outcomes(history.run(each.before), history.run(each.run_id))
+        except (KeyError, HistoryError) as error:
+            self.compare.clear("Compare", str(error.args[0]))
+            return
+        if pair is None:
+            self.compare.clear("Compare", "One of the two runs has no attempt.")
+        else:
+            self.compare.compare(*pair)
 
     def _show_run(self, row: int) -> None:
         run_id = self.model.rows[row].run_id

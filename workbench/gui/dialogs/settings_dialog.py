@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -12,12 +13,14 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QLabel,
+    QScrollArea,
     QSpinBox,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
+from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.settings import AppSettings, SettingSpec
 from workbench.gui.shell.theme import set_role, small_font
 
@@ -41,7 +44,7 @@ class SettingsDialog(QDialog):
                 form.setHorizontalSpacing(20)
                 form.setVerticalSpacing(10)
                 pages[spec.section] = form
-                tabs.addTab(page, spec.section)
+                tabs.addTab(_scrolled(page), spec.section)
             self._add(pages[spec.section], spec)
         where = QLabel(f"Kept in {settings.folder}")
         where.setFont(small_font())
@@ -52,7 +55,7 @@ class SettingsDialog(QDialog):
         layout.addWidget(tabs, 1)
         layout.addWidget(where)
         layout.addWidget(buttons)
-        self.resize(560, 380)
+        resize_window(self, 560, 380)
 
     def _add(self, form: QFormLayout, spec: SettingSpec) -> None:
         value = self._settings.get(spec.key)
@@ -86,8 +89,21 @@ class SettingsDialog(QDialog):
 
     def _number(self, spec: SettingSpec, value: Any, put: Any) -> QSpinBox:
         spin = QSpinBox()
+        # A size that is typed digit by digit would dress the whole window for each digit.
+        spin.setKeyboardTracking(False)
         spin.setRange(int(spec.low or 0), int(spec.high or 1_000_000))
         spin.setValue(int(value))
         spin.valueChanged.connect(put)
-        spin.setMaximumWidth(100)
+        fit(spin, width=100)
         return spin
+
+
+def _scrolled(page: QWidget) -> QScrollArea:
+    """Return a page in an area that scrolls, for large text on a small screen."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(page)
+    return area

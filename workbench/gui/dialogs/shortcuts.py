@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.gui.shell.actions import ActionSet
+from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.settings import AppSettings
 from workbench.gui.shell.theme import set_role
 
@@ -75,7 +76,7 @@ class ShortcutsDialog(QDialog):
         self.none.clicked.connect(lambda: self._put(""))
         self.default.clicked.connect(self._reset)
         self._fill()
-        self.resize(640, 560)
+        resize_window(self, 640, 560)
 
     def _fill(self) -> None:
         ids = self._actions.ids()

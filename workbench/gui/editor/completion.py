@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.theme import mono_font, small_font, theme
 
 _TYPE, _SAMPLE = Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
@@ -23,7 +24,7 @@ MOST_ROWS = 200
 
 def row_height() -> int:
     """Return the height of a row in pixels, which grows with the text of the editors."""
-    return max(24, QFontMetrics(mono_font()).height() + 6)
+    return max(px(24), QFontMetrics(mono_font()).height() + 6)
 
 
 class _CandidateDelegate(QStyledItemDelegate):

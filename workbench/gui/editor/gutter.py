@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.theme import icon_pixmap, theme
 
 
@@ -24,7 +25,7 @@ class Gutter(QWidget):
     def width_needed(self) -> int:
         """Return the width in pixels that the present number of lines needs."""
         digits = max(2, len(str(self.editor.blockCount())))
-        return 20 + self.editor.fontMetrics().horizontalAdvance("9") * digits
+        return px(20) + self.editor.fontMetrics().horizontalAdvance("9") * digits
 
     def set_marks(self, marks: dict[int, str]) -> None:
         """Mark lines (from 1) with the severity of their worst problem."""
@@ -46,7 +47,7 @@ class Gutter(QWidget):
             severity = self.marks.get(number + 1)
             if severity in ("error", "warning"):
                 token = "rejected" if severity == "error" else "warning"
-                painter.drawPixmap(2, top + (height - 12) // 2, icon_pixmap("warning", token, 12))
+                painter.drawPixmap(2, top + (height - px(12)) // 2, icon_pixmap("warning", token, 12))
             font.setWeight(QFont.Weight.DemiBold if number == current else QFont.Weight.Normal)
             painter.setFont(font)
             painter.setPen(colors.color("text" if number == current else "disabled"))

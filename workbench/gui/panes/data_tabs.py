@@ -10,6 +10,7 @@ from workbench.gui.editor import CodeEditor, FindBar
 from workbench.gui.panes.parameters import ParametersPane
 from workbench.gui.panes.schemas import FILES, SchemaPane
 from workbench.gui.shell.places import Place
+from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_role
 from workbench.gui.widgets.issue_label import IssueLabel
@@ -32,7 +33,7 @@ class DataTabs(QWidget):
         self.tabs.setAccessibleName("Parameters and schemas")
         self.issue = IssueLabel()
         head = QWidget()
-        head.setFixedHeight(32)
+        fit(head, height=32)
         set_role(head, "head")
         head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         row = QHBoxLayout(head)

@@ -31,6 +31,7 @@ from workbench.gui.editor import CodeEditor, FindBar, GraphHighlighter, Tint
 from workbench.gui.models.graph_tree import GraphTreeModel
 from workbench.gui.models.json_tree import NAME, TYPE, VALUE
 from workbench.gui.shell.places import Place, place_of
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.widgets.issue_label import IssueLabel
@@ -164,8 +165,8 @@ class GraphPane(QWidget):
         tree.setItemDelegateForColumn(TYPE, MonoDelegate(tree, second=True, padding=4))
         tree.header().setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Stretch)
         tree.header().setStretchLastSection(False)
-        tree.setColumnWidth(NAME, 120)
-        tree.setColumnWidth(TYPE, 56)
+        tree.setColumnWidth(NAME, px(120))
+        tree.setColumnWidth(TYPE, px(56))
         tree.setMinimumWidth(120)
         tree.viewport().installEventFilter(self)
         triggers = QAbstractItemView.EditTrigger

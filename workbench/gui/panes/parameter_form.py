@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.diagnostics import Diagnostic, Fix
 from workbench.engine.json_text import edits as json_edits
+from workbench.gui.shell.scale import fit
 from workbench.gui.shell.theme import set_icon, set_role, small_font
 
 if TYPE_CHECKING:
@@ -370,7 +371,7 @@ class ParameterForm(QScrollArea):
         if row.kind == "long":
             area = QPlainTextEdit()
             area.setTabChangesFocus(True)
-            area.setFixedHeight(84)
+            fit(area, height=84)
             area.textChanged.connect(
                 lambda: self._put(pointer, area.document().toRawText().replace("\u2029", "\n"))
             )

@@ -282,6 +282,9 @@ class ParametersPane(QWidget):
 
     def _show_rendering(self, _rendering: ProjectRendering) -> None:
         self._fill_form()
+        # A value that grew or shrank has another span now, and only now is it known.
+        if (editor := self.editor()) is not None:
+            self._caret_changed(editor)
 
     def _show_diagnostics(self) -> None:
         chosen, snapshot = self._session.parameter_set, self._session.snapshot()
@@ -315,8 +318,10 @@ class ParametersPane(QWidget):
         schema: Any = None
         if snapshot.parameters_schema is not None:
             from workbench.engine.json_text import parse_json
+            from workbench.engine.schemas import bundled_text, schema_files
 
-            document = parse_json(snapshot.parameters_schema.text)
+            text = snapshot.parameters_schema.text
+            document = parse_json(bundled_text(text, "parameters.schema.json", schema_files(snapshot)))
             schema = document.value if document.ok else None
         if rendering is not None and rendering.parameter_set == self._session.parameter_set:
             self.form.fill(rendering.parameters, schema)

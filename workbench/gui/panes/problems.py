@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QListView,
     QMenu,
+    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.gui.shell.places import place_of, place_words
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import icon_pixmap, interface_font, set_role, small_font, theme
 from workbench.gui.widgets.issue_label import IssueLabel
@@ -100,7 +102,7 @@ class ProblemDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         upper, lower = QFontMetrics(interface_font()).height(), QFontMetrics(small_font()).height()
-        return QSize(200, max(44, upper + lower + 12))
+        return QSize(px(200), max(px(44), upper + lower + 12))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -116,7 +118,7 @@ class ProblemDelegate(QStyledItemDelegate):
         painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
         name, token = _ICONS[diagnostic.severity]
         painter.drawPixmap(option.rect.left() + 12, option.rect.top() + 6, icon_pixmap(name, token, 16))
-        left, right = option.rect.left() + 36, option.rect.right() - 12
+        left, right = option.rect.left() + px(24) + 12, option.rect.right() - 12
         small = QFontMetrics(small_font())
         place = index.data(PLACE_ROLE)
         width = small.horizontalAdvance(place)
@@ -144,7 +146,7 @@ class ProblemDelegate(QStyledItemDelegate):
 
 
 class ProblemsPane(QWidget):
-    """The list of problems; Enter and double click go to the place, Alt+Enter mends."""
+    """The list of problems; Enter and double click go to the place, Alt+Enter applies the fix of the selected one."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -165,25 +167,15 @@ class ProblemsPane(QWidget):
         self.empty.setContentsMargins(12, 12, 12, 12)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         set_role(self.empty, "second")
-        foot = QWidget()
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(12, 0, 12, 0)
-        for key, words in (("F8", "next problem"), ("Enter", "go to its place"), ("Alt+Enter", "mend")):
-            cap, label = QLabel(key), QLabel(words)
-            set_role(cap, "key")
-            set_role(label, "second")
-            cap.setFont(small_font())
-            label.setFont(small_font())
-            row.addWidget(cap)
-            row.addWidget(label)
-            row.addSpacing(8)
-        row.addStretch(1)
+        self.keys = _KeyHints(
+            (("F8", "next problem"), ("Enter", "go to its place"), ("Alt+Enter", "apply its fix"))
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self.empty)
+        layout.addWidget(self.empty, 1)
         layout.addWidget(self.view, 1)
-        layout.addWidget(foot)
+        layout.addWidget(self.keys)
         set_role(self, "base")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         session.diagnostics_changed.connect(self._refresh)
@@ -199,6 +191,17 @@ class ProblemsPane(QWidget):
         self.notes.set_issue("second", _count(counts["info"], "note"))
         self.empty.setVisible(not found)
         self.view.setVisible(bool(found))
+        self.keys.setVisible(bool(found))
+
+    def chosen(self) -> Diagnostic | None:
+        """Return the problem that is selected, else the first; `None` where there is none."""
+        if self.model.rowCount() == 0:
+            return None
+        return self.model.diagnostic(max(0, self.view.currentIndex().row()))
+
+    def menu_point(self) -> QPoint:
+        """Return where a menu on the selected problem opens, in the list's viewport."""
+        return self.view.visualRect(self.view.currentIndex()).bottomLeft() + QPoint(px(24), 0)
 
     def _place_words(self, diagnostic: Diagnostic) -> str:
         return place_words(diagnostic, self._session.snapshot(), self._session.parameter_set)
@@ -239,6 +242,35 @@ class ProblemsPane(QWidget):
             menu.addAction(fix.title, lambda fix=fix: self._session.fix_requested.emit(place, fix))
         if diagnostic.fixes and place is not None:
             menu.addSeparator()
+
+
+class _KeyHints(QWidget):
+    """One line of keys and what they do; in a narrow list the last ones are left out, none is cut."""
+
+    def __init__(self, hints: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._hints: list[tuple[QLabel, QLabel]] = []
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 2, 12, 4)
+        row.setSpacing(8)
+        row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
+        for key, words in hints:
+            cap, label = QLabel(key), QLabel(words)
+            for part, role in ((cap, "key"), (label, "second")):
+                part.setFont(small_font())
+                set_role(part, role)
+                row.addWidget(part)
+            self._hints.append((cap, label))
+        row.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        left = self.width() - 24
+        for parts in self._hints:
+            left -= sum(part.sizeHint().width() + 8 for part in parts)
+            for part in parts:
+                part.setVisible(left >= 0)
 
 
 def _count(number: int, word: str) -> str:

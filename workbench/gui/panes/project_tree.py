@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.gui.shell.places import Place, message_title, place_of
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import icon_pixmap, interface_font, on_theme_changed, small_font, theme
 
@@ -87,7 +88,7 @@ class _NodeDelegate(QStyledItemDelegate):
     """Paints icon, name, and at the right the count or the number of errors."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(120, 24)
+        return QSize(px(120), px(24))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -100,7 +101,9 @@ class _NodeDelegate(QStyledItemDelegate):
             painter.fillRect(box, colors.color("selection"))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(box, colors.color("hover"))
-        painter.drawPixmap(box.left() + 4, box.center().y() - 7, icon_pixmap(node.icon, "second", 16))
+        painter.drawPixmap(
+            box.left() + 4, box.center().y() - px(16) // 2, icon_pixmap(node.icon, "second", 16)
+        )
         right = box.right() - 12
         painter.setFont(small_font())
         align = Qt.AlignmentFlag.AlignVCenter
@@ -110,13 +113,17 @@ class _NodeDelegate(QStyledItemDelegate):
         painter.drawText(QRect(right - width, box.top(), width, box.height()), align, badge)
         if node.errors:
             painter.drawPixmap(
-                right - width - 18, box.center().y() - 6, icon_pixmap("warning", "rejected", 14)
+                right - width - px(14) - 4,
+                box.center().y() - px(14) // 2,
+                icon_pixmap("warning", "rejected", 14),
             )
-            width += 20
+            width += px(14) + 6
         font = interface_font(weight=QFont.Weight.DemiBold if node.strong else QFont.Weight.Normal)
         painter.setFont(font)
         painter.setPen(colors.color("text"))
-        name = QRect(box.left() + 28, box.top(), right - width - box.left() - 34, box.height())
+        name = QRect(
+            box.left() + px(24) + 4, box.top(), right - width - box.left() - px(24) - 10, box.height()
+        )
         painter.drawText(
             name,
             align,

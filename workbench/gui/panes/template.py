@@ -29,6 +29,7 @@ from workbench.engine.text import LineIndex
 from workbench.gui.editor import CodeEditor, FindBar, TemplateHighlighter, Tint
 from workbench.gui.panes.graph import GraphPane
 from workbench.gui.shell.places import Place, message_title, place_of
+from workbench.gui.shell.scale import fit, px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role, small_font
 from workbench.gui.widgets.issue_label import IssueLabel
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 LEAST_LINES = 3
+HEADER_HEIGHT = 28
 
 
 class MessageCard(QWidget):
@@ -66,7 +68,7 @@ class MessageCard(QWidget):
 
     def _build_header(self) -> QWidget:
         header = QWidget()
-        header.setFixedHeight(28)
+        fit(header, height=HEADER_HEIGHT)
         set_role(header, "bar")
         header.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         row = QHBoxLayout(header)
@@ -127,7 +129,7 @@ class MessageCard(QWidget):
 
     def _extra_height(self) -> int:
         bars = (self.find_bar, self.notice)
-        return 28 + sum(bar.sizeHint().height() for bar in bars if not bar.isHidden())
+        return px(HEADER_HEIGHT) + sum(bar.sizeHint().height() for bar in bars if not bar.isHidden())
 
     def _ask_role(self) -> None:
         role, done = QInputDialog.getText(self, "Role", "Role of this message:", text=self.role)
@@ -171,7 +173,7 @@ class TemplatePane(QWidget):
         set_role(self.add_button, "flat")
         self.add_button.clicked.connect(lambda: self.add_message())
         head = QWidget()
-        head.setFixedHeight(32)
+        fit(head, height=32)
         set_role(head, "head")
         head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         row = QHBoxLayout(head)

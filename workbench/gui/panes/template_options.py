@@ -140,7 +140,7 @@ class TemplateOptionsPane(QScrollArea):
 
     def _build(self) -> None:
         self.dialect = self._combo("Dialect", "How placeholders are written", tuple(
-            (name, f"{name}   {_DIALECT_WORDS[name]}") for name in DIALECTS
+            (name, f"{name}  {_DIALECT_WORDS[name]}") for name in DIALECTS
         ))  # fmt: skip
         self.dialect.activated.connect(lambda _i: self.set_dialect(self.dialect.currentData()))
         self.context_name = self._line("Context name", "The name before the path, in dialect “context”")

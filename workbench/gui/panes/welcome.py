@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QGridLayout,
     QHBoxLayout,
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.model_settings import ModelSettings
 from workbench.gui.models.figures import counted, format_when
+from workbench.gui.shell.scale import fit, px
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.cards import ActionCard, FactRow, Frame, ProjectRow, SampleCard
 from workbench.gui.widgets.labels import LinkButton, TokenLabel
@@ -93,20 +95,20 @@ class WelcomePage(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         body = QWidget()
-        outer = QHBoxLayout(body)
-        outer.setContentsMargins(48, 40, 48, 40)
-        outer.setSpacing(48)
-        outer.addStretch(1)
-        outer.addWidget(self._build_left(), 45)
-        outer.addWidget(self._build_right(), 75)
-        outer.addStretch(1)
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
+        self._columns.setContentsMargins(48, 40, 48, 40)
+        self._columns.setSpacing(48)
+        self._columns.addStretch(1)
+        self._columns.addWidget(self._build_left(), 45)
+        self._columns.addWidget(self._build_right(), 75)
+        self._columns.addStretch(1)
         self.setWidget(body)
         self.refresh_recent()
         session.settings.changed.connect(self._on_setting)
 
     def _build_left(self) -> QWidget:
         box = QWidget()
-        box.setMaximumWidth(470)
+        box.setMaximumWidth(px(470))
         layout = QVBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -135,7 +137,7 @@ class WelcomePage(QScrollArea):
         self._recent_layout.setSpacing(0)
         self._no_recent = TokenLabel("Nothing was opened yet.", "second")
         self._no_recent.setContentsMargins(12, 10, 12, 10)
-        self._no_recent.setFixedHeight(40)
+        fit(self._no_recent, height=40)
         self._recent_layout.addWidget(self._no_recent)
         layout.addWidget(self._recent_frame)
         layout.addSpacing(12)
@@ -148,7 +150,7 @@ class WelcomePage(QScrollArea):
 
     def _build_right(self) -> QWidget:
         box = QWidget()
-        box.setMaximumWidth(780)
+        box.setMaximumWidth(px(780))
         layout = QVBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -177,6 +179,21 @@ class WelcomePage(QScrollArea):
         layout.addStretch(1)
         return box
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put the two columns, and the samples, below each other where there is no room beside each other."""
+        wide = self.viewport().width() >= px(1000)
+        direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        if self._columns.direction() != direction:
+            self._columns.setDirection(direction)
+        across = 2 if self.viewport().width() >= px(700) else 1
+        for position, card in enumerate(self.samples):
+            self._sample_grid.addWidget(card, position // across, position % across)
+        self._sample_grid.setColumnStretch(1, across - 1)
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._asked:
@@ -191,7 +208,7 @@ class WelcomePage(QScrollArea):
 
     def _show_found(self, found: tuple[list[SampleFacts], dict[str, str | None]]) -> None:
         facts, works = found
-        for position, fact in enumerate(facts):
+        for fact in facts:
             card = SampleCard(fact.name, _ICONS.get(fact.name, "file"), fact.title, fact.description)
             card.shows.set_text(f"Shows: {fact.shows}" if fact.shows else "")
             card.open_asked.connect(self.sample_requested)
@@ -201,8 +218,8 @@ class WelcomePage(QScrollArea):
                 card.set_needs("passed", "recorded, offline")
             else:
                 card.set_needs("passed", "works offline")
-            self._sample_grid.addWidget(card, position // 2, position % 2)
             self.samples.append(card)
+        self._arrange()
         self._show_works(works)
 
     def _show_works(self, works: dict[str, str | None]) -> None:

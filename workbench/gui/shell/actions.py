@@ -16,7 +16,8 @@ class ActionSpec:
     """What the program can do, as data.
 
     `menu` is the menu's title (`""`: palette only), in which a `group` change draws a separator. `needs`
-    is what must be there for the action to be enabled: `""`, `project`, `running` or `history`.
+    is what must be there for the action to be enabled: `""`, `project`, `running`, or one of the abilities of the
+    history (`history:branch`, …), which depend on the run that is shown there.
     """
 
     id: str
@@ -94,7 +95,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "Edit",
         group=3,
         needs="project",
-        tip="Mend the problem at the caret",
+        tip="Mend the problem at the caret, or the one selected in the list of problems",
     ),
     ActionSpec(
         "edit.extract",
@@ -119,6 +120,16 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("view.system-theme", "Theme of the system", "", "", "View", group=1),
     ActionSpec("view.larger", "Larger text", "Ctrl++", "", "View", group=2, tip="Larger text in the editors"),
     ActionSpec("view.smaller", "Smaller text", "Ctrl+-", "", "View", group=2),
+    ActionSpec(
+        "view.interface-larger",
+        "Larger interface",
+        "Ctrl+Alt++",
+        "",
+        "View",
+        tip="Larger text, rows and icons in the whole window",
+        group=2,
+    ),
+    ActionSpec("view.interface-smaller", "Smaller interface", "Ctrl+Alt+-", "", "View", group=2),
     ActionSpec("view.wrap", "Wrap long lines", "Alt+Z", "wrap", "View", group=2, checkable=True),
     ActionSpec("project.add-message", "Add message", "", "plus", "Project", needs="project"),
     ActionSpec(
@@ -211,6 +222,77 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "running",
     ),
     ActionSpec(
+        "history.again",
+        "Run again with today's prompt",
+        "Ctrl+Shift+T",
+        "refresh",
+        "Run",
+        False,
+        "Run what the run in the history was started with again, and show what changed",
+        2,
+        "history:again",
+    ),
+    ActionSpec(
+        "history.branch",
+        "Repair again from this attempt…",
+        "",
+        "branch",
+        "Run",
+        False,
+        "Edit the repair prompt, reply, schema or model of the attempt in the history, and go on from it",
+        2,
+        "history:branch",
+    ),
+    ActionSpec(
+        "history.batch",
+        "Run requests of a file…",
+        "",
+        "list",
+        "Run",
+        False,
+        "Translate many requests, one after the other, and show which results changed",
+        2,
+        "project",
+    ),
+    ActionSpec(
+        "history.compare",
+        "Compare the run with…",
+        "",
+        "compare",
+        "Run",
+        False,
+        "Compare the attempt or run in the history with another one",
+        3,
+        "history:compare",
+    ),
+    ActionSpec(
+        "history.open",
+        "Open the run with its inputs",
+        "",
+        "open",
+        "Run",
+        False,
+        "Put the request or text of the run in the history back into its pane",
+        3,
+        "history:open",
+    ),
+    ActionSpec(
+        "history.export-json", "Export the run as JSON…", "", "export", "Run", group=4, needs="history:mark"
+    ),
+    ActionSpec(
+        "history.export-markdown",
+        "Export the run as Markdown…",
+        "",
+        "export",
+        "Run",
+        group=4,
+        needs="history:mark",
+    ),
+    ActionSpec("history.star", "Star the run, or take the star", "", "star", needs="history:mark"),
+    ActionSpec("history.rename", "Rename the run…", "", "edit", needs="history:mark"),
+    ActionSpec("history.note", "Write a note on the run…", "", "message", needs="history:mark"),
+    ActionSpec("history.delete", "Delete the run", "", "trash", needs="history:mark"),
+    ActionSpec(
         "window.palette", "Actions…", "Ctrl+Shift+P", "search", "Window", tip="Find any action by name"
     ),
     ActionSpec("window.next-pane", "Next pane", "F6", "", "Window"),
@@ -283,8 +365,10 @@ class ActionSet(QObject):
                 return other
         return None
 
-    def update_enabled(self, *, project: bool, running: bool) -> None:
-        """Enable what can be done now."""
-        have = {"": True, "project": project, "running": running, "history": project}
+    def update_enabled(self, *, project: bool, running: bool, history: frozenset[str] = frozenset()) -> None:
+        """Enable what can be done now; `history` holds the abilities of the history."""
+        have = {"": True, "project": project, "running": running}
         for action_id, spec in self.specs.items():
-            self._actions[action_id].setEnabled(have[spec.needs])
+            room, _colon, ability = spec.needs.partition(":")
+            enabled = ability in history if room == "history" else have[spec.needs]
+            self._actions[action_id].setEnabled(enabled)

@@ -8,25 +8,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QKeySequence
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QHBoxLayout,
     QLabel,
     QMainWindow,
+    QScrollArea,
     QTabBar,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from workbench.gui.shell.memory import forget_sources
+from workbench.gui.shell.scale import fit, px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role, strong_font
+from workbench.gui.widgets.issue_label import IssueLabel
 
 LAYOUTS = ("Compose", "Thresholds", "History")
 STATE_VERSION = 1
 TITLE_HEIGHT = 32
+# What Qt takes for no limit.
+WIDEST = 16_777_215
 
 _AREA = Qt.DockWidgetArea
 
@@ -45,6 +50,11 @@ class PaneSpec:
     area: Qt.DockWidgetArea
     layouts: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    tab: str = ""
+
+    def tab_title(self) -> str:
+        """Return what stands on the dock's tab: `tab`, a short name, where there is one."""
+        return self.tab or self.title
 
 
 class DockTitle(QWidget):
@@ -53,7 +63,7 @@ class DockTitle(QWidget):
     def __init__(self, dock: QDockWidget, title: str) -> None:
         super().__init__(dock)
         self._dock = dock
-        self.setFixedHeight(TITLE_HEIGHT)
+        fit(self, height=TITLE_HEIGHT)
         set_role(self, "head")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.row = QHBoxLayout(self)
@@ -69,16 +79,42 @@ class DockTitle(QWidget):
         self.close_button.clicked.connect(dock.close)
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), TITLE_HEIGHT)
+        return QSize(super().sizeHint().width(), px(TITLE_HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
         # A narrow dock may cut its title; it must not keep the dock wide.
-        return QSize(120, TITLE_HEIGHT)
+        return QSize(120, px(TITLE_HEIGHT))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_words()
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.fit_words()
+        return done
+
+    def fit_words(self) -> None:
+        """Leave words out of a narrow title, the name last, so that no control is cut."""
+        items = (self.row.itemAt(index).widget() for index in range(self.row.count()))
+        held = [each for each in items if each is not None and not each.isHidden()]
+        words = [each for each in self.findChildren(QLabel) if each is not self.name and not each.isHidden()]
+        words = [each for each in words if not isinstance(each.parentWidget(), IssueLabel)]
+        over = sum(each.sizeHint().width() + self.row.spacing() for each in held) + 18 - self.width()
+        # What was left out before is not among the hints of what holds it.
+        over += sum(
+            each.sizeHint().width() for each in words if each not in held and each.maximumWidth() == 0
+        )
+        for each in [*words, *([] if self.name.isHidden() else [self.name])]:
+            left_out = over > 0
+            each.setMaximumWidth(0 if left_out else WIDEST)
+            over -= each.sizeHint().width() + self.row.spacing() if left_out else 0
 
     def _button(self, icon_name: str, tip: str) -> QToolButton:
         button = QToolButton()
         set_icon(button, icon_name, "second")
-        button.setFixedSize(22, 22)
+        fit(button, width=22, height=22)
         button.setToolTip(tip)
         button.setAccessibleName(tip)
         self.row.addWidget(button)
@@ -95,7 +131,7 @@ class PaneDock(QDockWidget):
     built = Signal(QWidget)
 
     def __init__(self, spec: PaneSpec, session: Session, parent: QMainWindow) -> None:
-        super().__init__(spec.title, parent)
+        super().__init__(spec.tab_title(), parent)
         self.spec = spec
         self.pane: QWidget | None = None
         self._session = session
@@ -103,11 +139,14 @@ class PaneDock(QDockWidget):
         self.setAccessibleName(spec.title)
         self.title = DockTitle(self, spec.title)
         self.setTitleBarWidget(self.title)
-        holder = QWidget()
-        layout = QVBoxLayout(holder)
-        layout.setContentsMargins(0, 0, 0, 0)
-        self._holder = layout
-        self.setWidget(holder)
+        # The window's layout is the user's: a pane may not insist on its size. In a dock that is too small for
+        # it, it scrolls, so that nothing in it is squeezed or cut.
+        self._holder = QScrollArea()
+        self._holder.setWidgetResizable(True)
+        self._holder.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._holder.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._holder.setMinimumSize(160, 96)
+        self.setWidget(self._holder)
         self.visibilityChanged.connect(self._seen)
 
     def _seen(self, seen: bool) -> None:
@@ -128,9 +167,8 @@ class PaneDock(QDockWidget):
             self.pane = self.spec.factory(self._session)
             for widget in getattr(self.pane, "dock_title_widgets", ()):
                 self.title.add(widget)
-            # The window's layout is the user's: no pane may insist on its size.
-            self.pane.setMinimumSize(160, 96)
-            self._holder.addWidget(self.pane)
+            self._holder.setWidget(self.pane)
+            forget_sources()
             self.built.emit(self.pane)
         return self.pane
 
@@ -254,7 +292,7 @@ class DockManager(QObject):
         width, height = window.width(), window.height() - 100
         window.resizeDocks(
             [docks["project"], docks["preview"]],
-            [217, max(420, int(width * 0.424))],
+            [px(217), max(420, int(width * 0.424))],
             Qt.Orientation.Horizontal,
         )
         right = [(docks["preview"], 0.32), (docks["guardrails"], 0.49), (docks["problems"], 0.19)]
@@ -324,7 +362,7 @@ class LayoutTabs(QTabBar):
     def tabSizeHint(self, index: int) -> QSize:
         # The chosen tab is bold; every tab has the room for it, so that none moves when another is chosen.
         width = QFontMetrics(strong_font()).horizontalAdvance(self.tabText(index))
-        return QSize(width + 26, super().tabSizeHint(index).height())
+        return QSize(width + px(26), super().tabSizeHint(index).height())
 
 
 def _tab_north() -> Any:

@@ -8,19 +8,25 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QWidget
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QInputDialog, QMenu, QWidget
 
+from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import edits as json_edits
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.text import shorten
 from workbench.gui.editor import CodeEditor, FindBar
 from workbench.gui.panes.data_tabs import DataTabs
 from workbench.gui.panes.template import TemplatePane
-from workbench.gui.shell.places import Place
+from workbench.gui.shell.places import Place, place_of
 from workbench.gui.shell.session import Session
 
 if TYPE_CHECKING:
     from workbench.engine.projects.renaming import Renaming
+    from workbench.gui.panes.problems import ProblemsPane
+
+# What would mend a problem: the words for it, and the action.
+Mendings = list[tuple[str, Callable[[], None]]]
 
 
 class EditActions:
@@ -128,26 +134,62 @@ class EditActions:
             editor.complete()
 
     def quick_fix(self) -> None:
-        """Mend the problem at the caret; of several fixes the user chooses."""
-        editor = self.editor()
-        if editor is None:
+        """Mend the problem that is chosen in the list, where that has the keyboard, else the one at the caret."""
+        listed = _problems_around(QApplication.focusWidget())
+        if listed is not None:
+            diagnostic = listed.chosen()
+            if diagnostic is not None:
+                self._offer(self.fixes_of(diagnostic), listed.view, listed.menu_point(), "this problem")
             return
-        fixes = self.fixes_at_caret(editor)
+        editor = self.editor()
+        if editor is not None:
+            point = editor.cursorRect().bottomLeft()
+            self._offer(self.fixes_at_caret(editor), editor, point, "the text at the caret")
+
+    def _offer(self, fixes: Mendings, widget: QAbstractScrollArea, point: QPoint, subject: str) -> None:
+        """Do the one thing that mends, or let the user choose from several."""
         if not fixes:
-            self._session.status.emit("No quick fix here.")
+            self._session.status.emit(f"There is no quick fix for {subject}.")
         elif len(fixes) == 1:
-            fixes[0][1]()
+            title, act = fixes[0]
+            act()
+            self._session.status.emit(f"Done: {title}.")
         else:
-            menu = QMenu(editor)
+            menu = QMenu(widget)
             for title, act in fixes:
                 menu.addAction(title, act)
-            menu.exec(editor.viewport().mapToGlobal(editor.cursorRect().bottomLeft()))
+            menu.exec(widget.viewport().mapToGlobal(point))
             menu.deleteLater()
 
-    def fixes_at_caret(self, editor: CodeEditor) -> list[tuple[str, Callable[[], None]]]:
+    def fixes_of(self, diagnostic: Diagnostic) -> Mendings:
+        """Return title and action of everything that would mend a problem, wherever the caret is."""
+        session = self._session
+        place = place_of(diagnostic, session.snapshot(), session.parameter_set)
+        if place is None:
+            return []
+        fixes: Mendings = [
+            (fix.title, partial(session.fix_requested.emit, place, fix)) for fix in diagnostic.fixes
+        ]
+        editor = self._editor_of(place)
+        if editor is not None and place.start is not None:
+            use = self._use_at(editor, place.start)
+            addition = self._missing_member(use) if use is not None and use.status == "kept" else None
+            if addition is not None:
+                fixes.append(addition)
+        return fixes
+
+    def _editor_of(self, place: Place) -> CodeEditor | None:
+        """Return the editor of a message or of the graph."""
+        if place.area == "graph":
+            return self._template.graph_editor
+        if place.area == "message" and int(place.name) < len(self._template.cards):
+            return self._template.cards[int(place.name)].editor
+        return None
+
+    def fixes_at_caret(self, editor: CodeEditor) -> Mendings:
         """Return title and action of everything that would mend the problem at the caret."""
         caret = editor.caret()
-        fixes: list[tuple[str, Callable[[], None]]] = [
+        fixes: Mendings = [
             (fix.title, partial(editor.edit_span, fix.start, fix.end, fix.replacement))
             for each in editor.diagnostics_at(caret)
             for fix in each.fixes
@@ -311,6 +353,15 @@ class EditActions:
     def go_to(self, place: Place) -> None:
         """Show a place."""
         self._session.go_to(place)
+
+
+def _problems_around(widget: QWidget | None) -> ProblemsPane | None:
+    """Return the list of problems that a widget is part of."""
+    from workbench.gui.panes.problems import ProblemsPane
+
+    while widget is not None and not isinstance(widget, ProblemsPane):
+        widget = widget.parentWidget()
+    return widget
 
 
 def _call(widget: QWidget, method: str) -> bool:

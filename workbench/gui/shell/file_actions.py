@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from workbench.gui.dialogs import questions
 from workbench.gui.dialogs.new_project import NewProjectDialog, folder_name
 from workbench.gui.shell.session import Session
 
+# Set to 1, a recovery copy is set aside at opening instead of being asked about: for starts that nobody watches.
+KEEP_RECOVERY = "PROMPT_WORKBENCH_NO_RECOVERY_QUESTION"
+
 
 class FileActions(QObject):
     """What the File menu does."""
@@ -21,6 +25,7 @@ class FileActions(QObject):
     def __init__(self, window: QWidget, session: Session) -> None:
         super().__init__(window)
         self._window, self._session = window, session
+        self.asks_about_recovery = os.environ.get(KEEP_RECOVERY, "") in ("", "0")
 
     # -- opening ----------------------------------------------------------------------------------------
 
@@ -39,7 +44,9 @@ class FileActions(QObject):
         except OSError as error:
             self._say(f"{folder} cannot be opened.", str(error), ask)
             return False
-        if ask and (info := Project.recovery_available(root)) is not None:
+        if ask and not self.asks_about_recovery:
+            self._keep_recovery(root)
+        elif ask and (info := Project.recovery_available(root)) is not None:
             if questions.ask_recovery(self._window, info.name, info.written_at, info.files):
                 try:
                     project.restore_recovery()
@@ -51,6 +58,18 @@ class FileActions(QObject):
         self._session.settings.add_recent(root, project.name, time.time())
         self.opened.emit()
         return True
+
+    def _keep_recovery(self, root: Path) -> None:
+        """Set a recovery copy aside without asking, so that it is neither taken nor lost."""
+        from workbench.engine.projects.recovery import Recovery
+
+        try:
+            kept = Recovery.of_project(root).set_aside()
+        except OSError as error:
+            self._session.status.emit(f"The recovery copy stays where it is: {error}")
+            return
+        if kept is not None:
+            self._session.status.emit(f"Unsaved work of an earlier start is kept in {kept}.")
 
     def _say(self, message: str, detail: str, ask: bool) -> None:
         if ask:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.gui.shell.scale import fit, px
 from workbench.gui.shell.theme import icon_pixmap, interface_font, set_role, small_font, theme
 
 _ENTRY = Qt.ItemDataRole.UserRole + 1
@@ -77,7 +78,7 @@ class CommandPalette(QDialog):
         self.needle = QLineEdit()
         self.needle.setPlaceholderText("Find an action or a part of the project")
         self.needle.setAccessibleName("Find an action")
-        self.needle.setMinimumHeight(32)
+        fit(self.needle, min_height=32)
         self.needle.installEventFilter(self)
         self.model = QStandardItemModel(self)
         self.view = QListView()
@@ -95,7 +96,7 @@ class CommandPalette(QDialog):
         self.needle.textChanged.connect(self._filter)
         self.view.clicked.connect(self._run)
         self._filter("")
-        self.resize(520, 420)
+        self.resize(min(px(520), parent.width() - 40), min(px(420), parent.height() - 100))
 
     def open_over(self, window: QWidget) -> None:
         """Open at the top of `window`."""
@@ -153,7 +154,7 @@ class CommandPalette(QDialog):
 
 class _EntryDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(200, 30)
+        return QSize(px(200), px(30))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -168,7 +169,9 @@ class _EntryDelegate(QStyledItemDelegate):
             painter.fillRect(box, colors.color("hover"))
         token = "text" if entry.enabled else "disabled"
         if entry.icon:
-            painter.drawPixmap(box.left() + 8, box.center().y() - 7, icon_pixmap(entry.icon, token, 16))
+            painter.drawPixmap(
+                box.left() + 8, box.center().y() - px(16) // 2, icon_pixmap(entry.icon, token, 16)
+            )
         align = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(small_font())
         painter.setPen(colors.color("second"))
@@ -179,7 +182,9 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.drawText(place, align, entry.group)
         painter.setFont(interface_font())
         painter.setPen(colors.color(token))
-        name = QRect(box.left() + 34, box.top(), place.left() - box.left() - 42, box.height())
+        name = QRect(
+            box.left() + px(26) + 8, box.top(), place.left() - box.left() - px(26) - 16, box.height()
+        )
         painter.drawText(
             name,
             align,

@@ -79,7 +79,7 @@ def _thresholds(session: Session) -> QWidget:
 PANES: tuple[PaneSpec, ...] = (
     PaneSpec("project", "Project", _project, _LEFT, ("Compose",)),
     PaneSpec("placeholders", "Placeholders", _placeholders, _LEFT),
-    PaneSpec("options", "Template options", _options, _LEFT, (), ("template_options",)),
+    PaneSpec("options", "Template options", _options, _LEFT, (), ("template_options",), "Options"),
     PaneSpec("preview", "Preview", _preview, _RIGHT, ("Compose",)),
     PaneSpec("guardrails", "Guardrails", _guardrails, _RIGHT, ("Compose",), ("guardrails",)),
     PaneSpec("translation", "Translation", _translation, _RIGHT, ("Compose",), ("translation",)),

@@ -96,6 +96,8 @@ class Session(QObject):
         self._cost = 0.0
         self._first_touch = 0.0
         self._results: dict[str, tuple[Any, int]] = {}
+        # What the checks that ask no model said in the last run of checks, where the model failed.
+        self.found: tuple[Any, ...] = ()
         self._running: set[str] = set()
         self._models: dict[str, Any] = {}
         self._timer = QTimer(self)
@@ -229,7 +231,10 @@ class Session(QObject):
         guardrail = self.snapshot().guardrail(stage)
         noted: ThresholdOrigin | None = None
         if check_name is None:
-            before: float | None = guardrail.threshold
+            stated = self.project is not None and self.project.states("guardrails", stage, "threshold")
+            before: float | None = guardrail.threshold if stated else None
+            if guardrail.threshold == value:
+                return
         else:
             before = next((c.threshold for c in guardrail.checks if c.name == check_name), None)
             noted = self.project.threshold_origin(stage, check_name) if self.project is not None else None
@@ -402,6 +407,17 @@ class Session(QObject):
 
         return chat_settings(self.snapshot(), self.chat_model_name)
 
+    def environment_settings(self) -> ModelSettings | None:
+        """Return the language model that environment variables describe, `None` where they describe none."""
+        from workbench.engine.workflows import ENVIRONMENT, WorkflowError, environment_settings
+
+        if ENVIRONMENT in self.snapshot().models:
+            return None  # the project's own model has the name
+        try:
+            return environment_settings(self.secrets.environment)
+        except WorkflowError:
+            return None
+
     # -- runs -----------------------------------------------------------------------------------------
 
     def running(self) -> set[str]:
@@ -417,14 +433,22 @@ class Session(QObject):
         return self._results[stage][1] if stage in self._results else None
 
     def run_checks(
-        self, stage: Stage, text: str | None = None, user_message: str | None = None, record: bool = True
+        self,
+        stage: Stage,
+        text: str | None = None,
+        user_message: str | None = None,
+        record: bool = True,
+        parent: int | None = None,
     ) -> None:
         """Run all checks of `stage` on `text` (`None`: the rendered prompt) as one job of kind `check`.
 
         Without `record` the run happened by itself while somebody typed; history keeps only the last of those.
         """
+        from workbench.engine.decisions import DecisionError
         from workbench.engine.workflows import check_project
+        from workbench.engine.workflows.checking import with_rule_findings
 
+        self.found = ()
         snapshot, revision, parameter_set = self.snapshot(), self._revision, self.parameter_set
         if text is None:
             rendering = self._fill(snapshot, parameter_set)
@@ -435,18 +459,25 @@ class Session(QObject):
         name, history = self.decision_model_name, self.history if self.records else None
         body, title = text, f"Check {stage}, {len(snapshot.guardrail(stage).checks)} checks"
 
+        settings = snapshot.guardrail(stage)
+
         async def run() -> Any:
+            try:
+                model = await self._decision_model(snapshot, name) if settings.asks_model else None
+            except DecisionError as error:
+                raise with_rule_findings(error, settings, body) from error.__cause__
             return await check_project(
                 snapshot,
                 stage,
                 body,
                 user_message=user_message,
-                model=await self._decision_model(snapshot, name),
+                model=model,
                 model_name=name,
                 history=history,
                 secrets=self.secrets,
                 title=title,
                 live_key=None if record else f"live/{stage}",
+                parent=parent,
             )
 
         def done(result: Any) -> None:
@@ -458,8 +489,13 @@ class Session(QObject):
             self.history_changed.emit()
 
         self._begin("check")
-        retry = partial(self.run_checks, stage, body, user_message, record)
-        self.jobs.run_async(run, done, lambda error: self._fail("check", error, retry), key="check")
+        retry = partial(self.run_checks, stage, body, user_message, record, parent)
+
+        def failed(error: BaseException) -> None:
+            self.found = getattr(error, "found", ())
+            self._fail("check", error, retry)
+
+        self.jobs.run_async(run, done, failed, key="check")
 
     def translate(self, request: str, parent: int | None = None) -> None:
         """Translate `request` to the output schema as one job of kind `translate`.
@@ -483,11 +519,13 @@ class Session(QObject):
         *,
         reply: str | None = None,
         repair_prompt: str | None = None,
+        schema_text: str | None = None,
         model_name: str | None = None,
     ) -> None:
         """Go on from an attempt of a stored run with today's project, as a job of kind `translate`.
 
-        `reply` and `repair_prompt` take the place of the attempt's own; `model_name` that of the model in use.
+        `reply` and `repair_prompt` take the place of the attempt's own, `schema_text` that of the output schema (which
+        stays as it is in the project), `model_name` that of the model in use.
         """
         from workbench.engine.workflows import branch_translation
 
@@ -495,14 +533,15 @@ class Session(QObject):
         if history is None:
             return
         snapshot, options = self.snapshot(), self._run_options("translate")
-        options |= {"reply": reply, "repair_prompt": repair_prompt, "history": history}
+        changes = {"reply": reply, "repair_prompt": repair_prompt, "schema_text": schema_text}
+        options |= {**changes, "history": history}
         if model_name is not None:
-            options["model_name"] = model_name
-        changes = {"reply": reply, "repair_prompt": repair_prompt, "model_name": model_name}
+            # Who picks a model wants its repairs, not those of the project's repair model.
+            options |= {"model_name": model_name, "repair_model_too": True}
         self._run_recorded(
             "translate",
             lambda: branch_translation(snapshot, run_id=run_id, attempt=attempt, **options),
-            partial(self.branch, run_id, attempt, **changes),
+            partial(self.branch, run_id, attempt, **changes, model_name=model_name),
         )
 
     def run_tools(self, request: str, *, with_prompt: bool = True) -> None:
@@ -515,6 +554,18 @@ class Session(QObject):
             "tools",
             lambda: run_project_tools(snapshot, request, **options),
             partial(self.run_tools, request, with_prompt=with_prompt),
+        )
+
+    def run_program(self, request: str) -> None:
+        """Let the chat model write a program over the project's tools, and run it, as one job of kind `program`."""
+        from workbench.engine.workflows import as_program, translate_project
+
+        snapshot, options = as_program(self.snapshot()), self._run_options("program")
+        options |= {"parameter_set": self.parameter_set}
+        self._run_recorded(
+            "program",
+            lambda: translate_project(snapshot, request, **options),
+            partial(self.run_program, request),
         )
 
     def _run_options(self, kind: str) -> dict[str, Any]:

@@ -43,7 +43,10 @@ class SettingSpec:
 SETTINGS: tuple[SettingSpec, ...] = (
     SettingSpec("theme", "Theme", "Colours of the window; “system” follows the desktop.", "system", "Look",
                 ("system", "light", "dark", "high-contrast")),
-    SettingSpec("editor.size", "Editor text size", "Size of editor text in pixels.", 12, "Look", low=8, high=32),
+    SettingSpec("interface.size", "Interface size (%)",
+                "Size of all text, rows and icons, over the text size of the system.", 100, "Look", low=80, high=200),
+    SettingSpec("editor.size", "Editor text size",
+                "Size of editor text in pixels, at an interface size of 100 %.", 12, "Look", low=8, high=32),
     SettingSpec("editor.wrap", "Wrap long lines", "Break lines at the edge of an editor.", True, "Editing"),
     SettingSpec("editor.line_numbers", "Line numbers", "Show the number of each line.", True, "Editing"),
     SettingSpec("editor.complete", "Complete while typing", "Offer parameter paths inside a placeholder.", True, "Editing"),

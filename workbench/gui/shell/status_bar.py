@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench import __version__
+from workbench.gui.shell.last_run import LastRun, doing_words, failed_run, finished_run
+from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import icon_pixmap, on_theme_changed, set_role, small_font
 
@@ -65,6 +68,7 @@ class WorkbenchStatusBar(QStatusBar):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._begun: dict[str, float] = {}
         self.setSizeGripEnabled(False)
         self.saved, self.problems, self.tokens, self.run = (StatusItem() for _ in range(4))
         self.message = StatusItem()
@@ -146,36 +150,44 @@ class WorkbenchStatusBar(QStatusBar):
         self.encoding.say(f"UTF-8{' with BOM' if file is not None and file.bom else ''}, {newline}")
 
     def _run_started(self, kind: str) -> None:
-        words = {"check": "checking…", "translate": "translating…", "evaluate": "evaluating…"}.get(
-            kind, f"{kind}…"
-        )
-        self.run.say(words, "clock")
+        self._begun[kind] = time.monotonic()
+        self.run.say(doing_words(kind), "clock")
+        self.run.setToolTip("")
 
     def _run_finished(self, kind: str, result: Any) -> None:
-        elapsed = getattr(result, "elapsed_ms", None)
-        time_words = (
-            "" if elapsed is None else f" {elapsed:.0f} ms" if elapsed < 1000 else f" {elapsed / 1000:.1f} s"
-        )
-        if kind == "check":
-            name = self._model_title(getattr(result, "model_name", ""))
-            self.run.say(f"last check{time_words}, {name}")
-        else:
-            self.run.say(f"last {'translation' if kind == 'translate' else kind}{time_words}")
-
-    def _model_title(self, fallback: str) -> str:
-        try:
-            return model_title(self._session.decision_settings())
-        except Exception:  # the model was taken out of the project meanwhile
-            return fallback
+        begun = self._begun.pop(kind, None)
+        elapsed = None if begun is None else (time.monotonic() - begun) * 1000
+        asked = getattr(result, "model_name", "")
+        # Checks on a pattern, a length or languages ask nobody.
+        model = "no model" if asked is None and kind == "check" else self._model_title(kind, asked or "")
+        self.show_run(finished_run(kind, result, model, elapsed, time.time()))
 
     def _run_failed(self, kind: str, message: str) -> None:
-        self.run.say(f"{kind}: {message if len(message) <= 60 else message[:59] + '…'}", "warning", "warning")
-        self.run.setToolTip(message)
+        self._begun.pop(kind, None)
+        self.show_run(failed_run(kind, message, self._model_title(kind, ""), time.time()), message)
+
+    def show_run(self, run: LastRun, tip: str = "") -> None:
+        """Say what was run last; it stays until another run begins."""
+        icon_name = {"passed": "passed", "rejected": "rejected", "warning": "warning"}.get(
+            run.status, "clock"
+        )
+        words = run.words()
+        self.run.say(words, icon_name, run.status)
+        self.run.setToolTip(tip or words)
+
+    def _model_title(self, kind: str, fallback: str) -> str:
+        session = self._session
+        try:
+            chat = kind in ("translate", "tools", "batch")
+            settings = session.chat_settings() if chat else session.decision_settings()
+            return model_title(settings) if settings is not None else fallback
+        except Exception:  # the model was taken out of the project meanwhile
+            return fallback
 
 
 def _rule() -> QFrame:
     rule = QFrame()
     rule.setFrameShape(QFrame.Shape.VLine)
-    rule.setFixedHeight(14)
+    fit(rule, height=14)
     rule.setObjectName("status-rule")
     return rule

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from string import Template
 
 _SHEET = Template("""
 QMainWindow, QDialog { background: $window; }
+QDialogButtonBox, QMessageBox { dialogbuttonbox-buttons-have-icons: 0; }
+QLineEdit { lineedit-clear-button-icon: url(theme:close.svg); }
 QMainWindow::separator { background: $line; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: $accent; }
 QSplitter::handle { background: $line; }
@@ -108,7 +111,7 @@ QGroupBox { border: 1px solid $line; border-radius: 4px; margin-top: 20px; paddi
 QGroupBox::title { subcontrol-origin: margin; left: 0; padding: 0 0 4px 0; }
 
 QTabBar { background: $head; border: none; qproperty-drawBase: 0; }
-QTabBar::tab { background: transparent; color: $second; padding: 0 12px; height: 30px; border: none;
+QTabBar::tab { background: transparent; color: $second; padding: 0 10px; height: 30px; border: none;
   border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { background: $base; color: $text; border-bottom: 2px solid $accent; font-weight: 600; }
 QTabBar::tab:hover:!selected { color: $text; background: $hover; }
@@ -158,6 +161,7 @@ QTableWidget::item { padding: 0 6px; }
 QTableCornerButton::section { background: $alternate; border: none; }
 
 QScrollArea { border: none; background: transparent; }
+QAbstractScrollArea::corner { border: none; background: transparent; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
 QScrollBar::handle:vertical { background: $scroll; min-height: 28px; border-radius: 3px; margin: 2px 3px; }
@@ -183,6 +187,16 @@ QToolTip { background: $tooltip; color: $tooltip_text; border: 1px solid $toolti
 """)
 
 
-def style_sheet(colors: Mapping[str, str]) -> str:
-    """Return the application's style sheet in the colours of a theme (token to `#RRGGBB`)."""
-    return _SHEET.substitute(colors)
+# Lines stay as thin as they are; whatever is wider than a line grows with the text.
+_LENGTH = re.compile(r"\b([3-9]|[1-9]\d+)px\b")
+_ICONS = (
+    "QPushButton, QToolBar, QTabBar, QTreeView, QListView, QCheckBox, QRadioButton { icon-size: 16px; }\n"
+)
+
+
+def style_sheet(colors: Mapping[str, str], scale: float = 1.0) -> str:
+    """Return the style sheet in the colours of a theme (token to `#RRGGBB`), its lengths times `scale`."""
+    sheet = _SHEET.substitute(colors)
+    if scale == 1.0:
+        return sheet
+    return _LENGTH.sub(lambda found: f"{round(int(found[1]) * scale)}px", sheet + _ICONS)

@@ -15,6 +15,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from workbench.engine.resources import resource
+from workbench.gui.shell.scale import px, refit_fonts, scale, take_scale, wanted_scale
 from workbench.gui.shell.stylesheet import style_sheet
 
 THEMES = ("system", "light", "dark", "high-contrast")
@@ -99,17 +100,23 @@ def system_theme_name() -> str:
 
 
 def apply_theme(app: QApplication, name: str) -> Theme:
-    """Dress the whole application in the theme `name` (one of `THEMES`) and return it."""
+    """Dress the whole application in the theme `name` (one of `THEMES`), at the wanted size, and return it."""
     chosen = load_theme(system_theme_name() if name == "system" else name)
-    if _current and _current[0] is chosen and app.property("workbench-theme") == chosen.name:
+    before = scale()
+    dressed = _current and _current[0] is chosen and app.property("workbench-theme") == chosen.name
+    if dressed and wanted_scale() == before:
         return chosen
     _current[:] = [chosen]
     if app.style().name().lower() != "fusion":
         app.setStyle(QStyleFactory.create("Fusion"))
     QDir.setSearchPaths("theme", [str(resource("themes", chosen.name))])
+    now = take_scale()
     app.setFont(interface_font())
     app.setPalette(_palette(chosen))
-    app.setStyleSheet(style_sheet(chosen.colors))
+    app.setStyleSheet(style_sheet(chosen.colors, now))
+    if now != before:
+        # A style sheet gives widgets the fonts back that it found them with, so it has to be there already.
+        refit_fonts(before, now, app.allWidgets())
     app.setProperty("workbench-theme", chosen.name)
     _refresh_icons()
     theme_changed().emit()
@@ -154,14 +161,14 @@ def _palette(chosen: Theme) -> QPalette:
 
 
 def interface_font(pixels: float = 13.0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """Return the interface font at `pixels`: the system's own, and a narrow cut where that is very wide."""
+    """Return the interface font at `pixels` of the design: the system's own, a narrow cut where that is very wide."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     if QFontInfo(font).family() == "DejaVu Sans":
         if "DejaVu Sans Condensed" in QFontDatabase.families():
             font = QFont("DejaVu Sans Condensed")
         else:
             pixels *= 12 / 13
-    font.setPixelSize(round(pixels))
+    font.setPixelSize(px(pixels))
     font.setWeight(weight)
     return font
 
@@ -177,7 +184,7 @@ def strong_font(pixels: float = 13.0) -> QFont:
 
 
 def mono_font(pixels: float | None = None) -> QFont:
-    """Return the font of editors, JSON and figures; ligatures are off."""
+    """Return the font of editors, JSON and figures, at `pixels` of the design; ligatures are off."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     families = set(QFontDatabase.families())
     for family in ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "DejaVu Sans Mono"):
@@ -186,7 +193,7 @@ def mono_font(pixels: float | None = None) -> QFont:
             break
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFixedPitch(True)
-    font.setPixelSize(round(pixels if pixels is not None else mono_size()))
+    font.setPixelSize(px(pixels if pixels is not None else mono_size()))
     if hasattr(font, "setFeature"):
         font.setFeature(QFont.Tag("liga"), 0)
         font.setFeature(QFont.Tag("calt"), 0)
@@ -197,7 +204,7 @@ _mono_pixels = [12.0]
 
 
 def mono_size() -> float:
-    """Return the size of editor text in pixels."""
+    """Return the size of editor text in pixels, at an interface size of 100 %."""
     return _mono_pixels[0]
 
 
@@ -229,21 +236,21 @@ def _pixmap(name: str, color: str, size: int, ratio: float) -> QPixmap:
 
 
 def icon_pixmap(name: str, color_token: str = "text", size: int = 16, ratio: float | None = None) -> QPixmap:
-    """Return a drawn icon as a pixmap of `size` logical pixels in the colour of `color_token`."""
+    """Return a drawn icon as a pixmap of `size` pixels of the design in the colour of `color_token`."""
     if ratio is None:
         app = QApplication.instance()
         ratio = app.devicePixelRatio() if isinstance(app, QApplication) else 1.0
-    return _pixmap(name, theme().hex(color_token), size, ratio)
+    return _pixmap(name, theme().hex(color_token), px(size), ratio)
 
 
 def icon(name: str, color_token: str = "text") -> QIcon:
     """Return a drawn icon in the colour of `color_token`; disabled, it takes the colour of disabled text."""
     result = QIcon()
     for ratio in (1.0, 2.0):
-        result.addPixmap(_pixmap(name, theme().hex(color_token), 16, ratio), QIcon.Mode.Normal)
-        result.addPixmap(_pixmap(name, theme().hex("disabled"), 16, ratio), QIcon.Mode.Disabled)
+        result.addPixmap(_pixmap(name, theme().hex(color_token), px(16), ratio), QIcon.Mode.Normal)
+        result.addPixmap(_pixmap(name, theme().hex("disabled"), px(16), ratio), QIcon.Mode.Disabled)
         for mode in (QIcon.Mode.Active, QIcon.Mode.Selected):
-            result.addPixmap(_pixmap(name, theme().hex(color_token), 16, ratio), mode)
+            result.addPixmap(_pixmap(name, theme().hex(color_token), px(16), ratio), mode)
     return result
 
 

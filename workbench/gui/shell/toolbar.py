@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+import weakref
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from workbench.gui.shell.actions import ActionSet
+from workbench.gui.shell.scale import fit, on_scale, px
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import icon_pixmap, on_theme_changed, set_role, small_font
 
 DEFAULT = ""
-FULL_WIDTH = 1405
 
 
 class WorkbenchToolBar(QToolBar):
@@ -24,10 +28,12 @@ class WorkbenchToolBar(QToolBar):
         self._session = session
         self._filling = False
         self._choices: list[tuple[QLabel, QComboBox, int]] = []
+        self._buttons: list[QToolButton] = []
         self.setObjectName("toolbar")
         self.setMovable(False)
-        self.setFixedHeight(44)
-        self.setIconSize(QSize(16, 16))
+        fit(self, height=44)
+        bar = weakref.ref(self)
+        on_scale(self, lambda _factor: (found := bar()) and found.setIconSize(QSize(px(16), px(16))))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         for action_id in ("file.open", "file.save"):
@@ -48,8 +54,13 @@ class WorkbenchToolBar(QToolBar):
         self.addWidget(spacer)
         self.palette_button = PaletteButton(actions)
         self.addWidget(self.palette_button)
+        self._fit_soon = QTimer(self)
+        self._fit_soon.setSingleShot(True)
+        self._fit_soon.setInterval(0)
+        self._fit_soon.timeout.connect(lambda: self._fit(self.width()))
         self._connect()
         self.refresh()
+        on_theme_changed(self, self._fit_soon.start)
 
     def _add(self, actions: ActionSet, action_id: str) -> QToolButton:
         action = actions[action_id]
@@ -58,7 +69,10 @@ class WorkbenchToolBar(QToolBar):
         button = self.widgetForAction(action)
         assert isinstance(button, QToolButton)
         button.setAccessibleName(action.text())
-        button.setMinimumHeight(28)
+        fit(button, min_height=28)
+        # Qt leaves the buttons of a toolbar out of the order of Tab.
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._buttons.append(button)
         return button
 
     def _combo(self, title: str, tip: str, width: int) -> QComboBox:
@@ -73,8 +87,8 @@ class WorkbenchToolBar(QToolBar):
         combo = QComboBox()
         combo.setAccessibleName(title)
         combo.setToolTip(tip)
-        combo.setFixedWidth(width)
-        combo.setFixedHeight(28)
+        combo.setFixedWidth(px(width))
+        fit(combo, height=28)
         combo.view().setTextElideMode(Qt.TextElideMode.ElideRight)
         label.setBuddy(combo)
         self._choices.append((label, combo, width))
@@ -87,15 +101,40 @@ class WorkbenchToolBar(QToolBar):
         super().resizeEvent(event)
         self._fit(event.size().width())
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # Before it is shown the style sheet has not spoken, and what Qt reckons is too small.
+        self._fit_soon.start()
+
     def _fit(self, width: int) -> None:
-        """Give room back in a narrow window: first the words of the palette, then the combos, then their labels."""
-        deficit = FULL_WIDTH - width
-        self.palette_button.set_compact(deficit > 0)
-        deficit -= PaletteButton.FULL - PaletteButton.COMPACT
-        give = min(max(0, -(-deficit // len(self._choices))), 52)
+        """Give room back in a narrow window, in this order, until the rest has its room.
+
+        The words of the palette go, then those of the buttons that a picture explains, then the labels of the
+        combos, and at last a part of the combos.
+        """
+        style = Qt.ToolButtonStyle
+        whole = [button for button in self._buttons if button is not self.run_button]
+        self.palette_button.set_compact(False)
+        for button in whole:
+            button.setToolButtonStyle(style.ToolButtonTextBesideIcon)
         for label, combo, full in self._choices:
-            combo.setFixedWidth(full - give)
-            label.setVisible(deficit <= 52 * len(self._choices))
+            label.show()
+            combo.setFixedWidth(px(full))
+        steps: list[Callable[[], object]] = [partial(self.palette_button.set_compact, True)]
+        steps += [partial(button.setToolButtonStyle, style.ToolButtonIconOnly) for button in reversed(whole)]
+        steps += [label.hide for label, _combo, _full in self._choices]
+        steps += [partial(combo.setFixedWidth, px(full - 52)) for _label, combo, full in self._choices]
+        for step in steps:
+            if self._needed() <= width:
+                return
+            step()
+
+    def _needed(self) -> int:
+        """Return the width that everything needs as it is now."""
+        for _label, combo, _full in self._choices:
+            combo.parentWidget().layout().invalidate()
+        self.layout().invalidate()
+        return self.layout().sizeHint().width()
 
     def _connect(self) -> None:
         session = self._session
@@ -133,6 +172,8 @@ class WorkbenchToolBar(QToolBar):
             snapshot.models[n].provider == "local" for n, _ in chats
         ):
             chats.append(("local", "Local model"))
+        if open_project and (described := session.environment_settings()) is not None:
+            chats.append(("environment", f"Environment: {model_title(described)}"))
         automatic = (DEFAULT, self._automatic_chat() if open_project else "No chat model")
         self._fill(
             self.chat,
@@ -173,6 +214,7 @@ class WorkbenchToolBar(QToolBar):
     def set_main(self, enabled: bool) -> None:
         """Fill the main button with the accent only while it can be used."""
         set_role(self.run_button, "main" if enabled else "")
+        self._fit_soon.start()
 
 
 class PaletteButton(QWidget):
@@ -183,7 +225,7 @@ class PaletteButton(QWidget):
     def __init__(self, actions: ActionSet) -> None:
         super().__init__()
         self._action = actions["window.palette"]
-        self.setFixedSize(self.FULL, 28)
+        fit(self, width=self.FULL, height=28)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName("Actions: find any action by name")
@@ -198,7 +240,7 @@ class PaletteButton(QWidget):
         set_role(words, "second")
         self.key = QLabel(actions.shortcut("window.palette"))
         self.key.setFont(small_font())
-        self.key.setFixedHeight(20)
+        fit(self.key, height=20)
         set_role(self.key, "key")
         row.addWidget(self._glass)
         row.addWidget(words, 1)
@@ -210,7 +252,7 @@ class PaletteButton(QWidget):
         """Show only the glass, or the words and the shortcut too."""
         self._words.setVisible(not compact)
         self.key.setVisible(not compact)
-        self.setFixedWidth(self.COMPACT if compact else self.FULL)
+        self.setFixedWidth(px(self.COMPACT if compact else self.FULL))
 
     def _recolor(self) -> None:
         self._glass.setPixmap(icon_pixmap("search", "second", 14))

@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem,
 from workbench.engine.text import shorten
 from workbench.gui.delegates.ink import mono
 from workbench.gui.delegates.words import TextDelegate
-from workbench.gui.models.attempts import source_words
+from workbench.gui.models.attempts import cost_words, source_words
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.runs import word_of
+from workbench.gui.shell.scale import fit_rows, px
 
 if TYPE_CHECKING:
     from workbench.engine.translation import Attempt
@@ -41,6 +42,11 @@ def detail_rows(attempt: Attempt) -> Iterator[Row]:
         ("Output tokens", usage.output_tokens if usage else None),
     ):
         yield name, str(number) if number is not None else "unknown", None
+    yield "Cost", cost_words(attempt), None
+    failure = attempt.failure or {}
+    for name, key in (("HTTP status", "status"), ("The server said", "server_said")):
+        if failure.get(key) is not None:
+            yield name, str(failure[key]), None
     yield "Ended because", attempt.finish_reason or "not told", None
     if attempt.refusal:
         yield "Refusal", attempt.refusal, None
@@ -80,11 +86,11 @@ class AttemptDetails(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(24)
+        fit_rows(self.table, 24)
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setStretchLastSection(True)
-        self.table.setColumnWidth(0, 150)
+        self.table.setColumnWidth(0, px(150))
         self.table.setItemDelegate(TextDelegate(self.table))
         self.table.setAccessibleName("Details of the attempt")
         layout = QVBoxLayout(self)

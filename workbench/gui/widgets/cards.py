@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from workbench.gui.delegates.ink import color, mono, scaled_font, status_color
 from workbench.gui.delegates.status import paint_status
+from workbench.gui.shell.scale import fit, px
 from workbench.gui.shell.theme import icon_pixmap, on_theme_changed
 from workbench.gui.widgets.labels import StatusMark, TokenLabel
 
@@ -50,10 +51,10 @@ class ActionCard(_PaintedButton):
         self.setText(title)
         self.setAccessibleName(title.rstrip("…"))
         self.setAccessibleDescription(remark)
-        self.setFixedHeight(48)
+        fit(self, height=48)
 
     def sizeHint(self) -> QSize:
-        return QSize(400, 48)
+        return QSize(px(200), px(48))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -62,8 +63,8 @@ class ActionCard(_PaintedButton):
         painter.setPen(QPen(edge, 1.4 if self.hasFocus() else 1))
         painter.setBrush(color(self._ground()))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        painter.drawPixmap(QPointF(14, 16), icon_pixmap(self._icon, "accent", 16))
-        area = QRectF(self.rect()).adjusted(42, 6, -12, -6)
+        painter.drawPixmap(QPointF(px(14), px(16)), icon_pixmap(self._icon, "accent", 16))
+        area = QRectF(self.rect()).adjusted(px(42), 6, -12, -6)
         key_width = 0.0
         if self._shortcut:
             key_width = self._paint_key(painter, area)
@@ -80,7 +81,7 @@ class ActionCard(_PaintedButton):
     def _paint_key(self, painter: QPainter, area: QRectF) -> float:
         font = scaled_font(self.font(), "second")
         width = QFontMetrics(font).horizontalAdvance(self._shortcut) + 12
-        box = QRectF(area.right() - width, area.center().y() - 9, width, 18)
+        box = QRectF(area.right() - width, area.center().y() - px(9), width, px(18))
         painter.setPen(QPen(color("line"), 1))
         painter.setBrush(color("window"))
         painter.drawRoundedRect(box, 3, 3)
@@ -101,7 +102,7 @@ class ProjectRow(_PaintedButton):
         super().__init__(parent)
         self._folder, self._when, self._missing = folder, when, missing
         self.setText(name)
-        self.setFixedHeight(48)
+        fit(self, height=48)
         words = "folder not found" if missing else when
         self.setAccessibleName(f"{name}, {words}")
         self.setAccessibleDescription(folder)
@@ -112,7 +113,7 @@ class ProjectRow(_PaintedButton):
         return self._missing
 
     def sizeHint(self) -> QSize:
-        return QSize(400, 48)
+        return QSize(px(200), px(48))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -121,8 +122,8 @@ class ProjectRow(_PaintedButton):
         painter.fillRect(self.rect(), color(ground))
         painter.setPen(color("line"))
         painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
-        painter.drawPixmap(QPointF(13, 16), icon_pixmap("folder", "second", 16))
-        area = QRectF(self.rect()).adjusted(40, 6, -12, -6)
+        painter.drawPixmap(QPointF(px(13), px(16)), icon_pixmap("folder", "second", 16))
+        area = QRectF(self.rect()).adjusted(px(40), 6, -12, -6)
         half = area.height() / 2
         right = self._paint_right(painter, area)
         painter.setFont(scaled_font(self.font(), bold=True))
@@ -142,8 +143,10 @@ class ProjectRow(_PaintedButton):
         painter.drawText(area, _RIGHT, words)
         width = float(painter.fontMetrics().horizontalAdvance(words))
         if self._missing:
-            paint_status(painter, QRectF(area.right() - width - 18, area.center().y() - 7, 14, 14), "error")
-            width += 18
+            side = px(14)
+            left = area.right() - width - side - 4
+            paint_status(painter, QRectF(left, area.center().y() - side / 2, side, side), "error")
+            width += side + 4
         return width
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -179,8 +182,8 @@ class SampleCard(Frame):
         self.name = name
         self._icon_name = icon_name
         self._picture = QLabel()
-        self._picture.setFixedSize(18, 18)
-        self.shows = TokenLabel("", "second", size="second", elide=True)
+        fit(self._picture, width=18, height=18)
+        self.shows = TokenLabel("", "second", size="second", wrap=True)
         self.mark = StatusMark("passed", 14)
         self.needs = TokenLabel("works offline", "passed", size="second")
         self.button = QPushButton("Open a copy")
@@ -205,7 +208,7 @@ class SampleCard(Frame):
         layout.addWidget(words, 1)
         layout.addWidget(self.shows)
         layout.addLayout(foot)
-        self.setMinimumHeight(150)
+        fit(self, min_height=150)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._refresh()
         on_theme_changed(self, self._refresh)
@@ -230,14 +233,14 @@ class FactRow(QWidget):
         self.mark = StatusMark(status, 16)
         self.words = TokenLabel(words, "second", elide=True)
         title = TokenLabel(name, bold=True)
-        title.setFixedWidth(150)
+        fit(title, width=150)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 0, 12, 0)
         layout.setSpacing(10)
         layout.addWidget(self.mark)
         layout.addWidget(title)
         layout.addWidget(self.words, 1)
-        self.setFixedHeight(40)
+        fit(self, height=40)
         self.setAccessibleName(name)
 
     def say(self, status: str, words: str) -> None:

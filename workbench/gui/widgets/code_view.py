@@ -26,6 +26,7 @@ from workbench.engine.text import LineIndex
 from workbench.gui.delegates.ink import color
 from workbench.gui.delegates.status import paint_status
 from workbench.gui.editor.editor_text import EditorText
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.theme import mono_font, on_theme_changed
 
 _MAX_COLOURED = 200_000
@@ -139,6 +140,7 @@ class CodeView(QPlainTextEdit):
         # Not `set_role`: polishing a widget before it is first shown makes it forget a font set afterwards.
         self.setProperty("role", "bare")
         self.setReadOnly(True)
+        self.setAccessibleName("Text")
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -343,7 +345,7 @@ class CodeView(QPlainTextEdit):
             return 0
         digits = max((len(label) for label in self._labels), default=2) if self._labels else 0
         digits = max(digits, len(str(self.blockCount())), 2)
-        return 18 + self.fontMetrics().horizontalAdvance("9") * digits + (18 if self._marks else 0)
+        return 18 + self.fontMetrics().horizontalAdvance("9") * digits + (px(18) if self._marks else 0)
 
     def _fit_gutter(self) -> None:
         self.setViewportMargins(self.gutter_width() + 4 if self._numbers else self._indent, 0, 0, 0)
@@ -403,7 +405,7 @@ class CodeView(QPlainTextEdit):
         box = QRectF(0, area.top(), width - 10, max(height, 1))
         painter.drawText(box, int(Qt.AlignmentFlag.AlignRight.value), label)
         if line in marked:
-            paint_status(painter, QRectF(3, area.top() + (height - 13) / 2, 13, 13), marked[line])
+            paint_status(painter, QRectF(3, area.top() + (height - px(13)) / 2, px(13), px(13)), marked[line])
         if span[0] and span[0] <= line <= span[1]:
             painter.fillRect(QRectF(width - 3, area.top(), 3, area.height()), color("accent"))
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem, QWidg
 
 from workbench.gui.delegates.ink import color, mono
 from workbench.gui.delegates.words import TextDelegate
+from workbench.gui.shell.scale import fit_rows
 from workbench.gui.widgets.diff_view import DiffView, changes_in_words
 
 RESPECTS = {"text": "Text", "pointer": "By pointer", "prompt": "Prompt", "schema": "Schema", "facts": "Usage"}
@@ -32,6 +33,7 @@ class Compared:
     prompt: str = ""
     schema: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    has_value: bool = True
 
 
 class ComparisonView(DiffView):
@@ -51,7 +53,7 @@ class ComparisonView(DiffView):
         table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(24)
+        fit_rows(table, 24)
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
@@ -67,13 +69,11 @@ class ComparisonView(DiffView):
         # What the note of the head would say stands below; beside five choices there is no room for it.
         self.head.note.hide()
         self.head.title.set_text(f"{before.title} and {after.title[0].lower()}{after.title[1:]}")
-        changes = pointer_diff(before.value, after.value)
-        self.show_pointers(changes)
+        both = before.has_value and after.has_value
+        self.show_pointers(pointer_diff(before.value, after.value) if both else [])
         self._show_facts()
         self._show_respect(self.mode.current())
-        self.say(
-            f"{changes_in_words(changes)}. Valid means that the schema holds, not that the values are right."
-        )
+        self.say(difference_words(before, after))
 
     def clear(self, title: str = "Compare", words: str = "Nothing to compare.") -> None:
         """Show that there are no two things to compare."""
@@ -119,3 +119,32 @@ class ComparisonView(DiffView):
                 if column == 2 and cells[1] != cells[2]:
                     item.setForeground(color("accent"))
                 self.facts.setItem(row, column, item)
+
+
+def difference_words(before: Compared, after: Compared) -> str:
+    """Return in a line what differs: outcome, value, prompt, schema and tokens, and what that does not prove."""
+    from workbench.engine.translation import pointer_diff
+
+    words = [before.word if before.word == after.word else f"{before.word} → {after.word}"]
+    if before.has_value and after.has_value:
+        changes = pointer_diff(before.value, after.value)
+        words.append(f"value: {changes_in_words(changes)}" if changes else "the same value")
+    else:
+        missing = before if not before.has_value else after
+        words.append(f"{missing.title[0].lower()}{missing.title[1:]} has no value yet")
+    for name, old, new in (("prompt", before.prompt, after.prompt), ("schema", before.schema, after.schema)):
+        if old != new:
+            words.append(f"another {name}")
+    old_tokens, new_tokens = _tokens(before), _tokens(after)
+    if old_tokens and new_tokens and old_tokens != new_tokens:
+        words.append(f"{old_tokens} → {new_tokens} tokens")
+    line = f"{words[0][0].upper()}{', '.join(words)[1:]}."
+    if before.has_value and after.has_value and "valid" in (before.word, after.word):
+        line += " Valid means that the schema holds, not that the values are right."
+    return line
+
+
+def _tokens(compared: Compared) -> str:
+    facts = dict(compared.facts)
+    numbers = [facts.get(name, "unknown") for name in ("Input tokens", "Output tokens")]
+    return "" if "unknown" in numbers else " + ".join(numbers)

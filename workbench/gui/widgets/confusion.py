@@ -7,7 +7,8 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
 
 from workbench.gui.delegates.ink import color, mono, scaled_font
-from workbench.gui.models.cases import CELLS
+from workbench.gui.models.cases_filter import CELLS
+from workbench.gui.shell.scale import px
 from workbench.gui.widgets.labels import TokenLabel
 
 _GOOD = ("tp", "tn")
@@ -30,6 +31,7 @@ class ConfusionCell(QAbstractButton):
         if (count, share) != (self._count, self._share):
             self._count, self._share = count, share
             self.setAccessibleName(f"{count} {CELLS[self.cell]}, {share}")
+            self.setToolTip(f"{count} {CELLS[self.cell]}, {share}. Show only these cases")
             self.update()
 
     def count(self) -> int:
@@ -37,7 +39,7 @@ class ConfusionCell(QAbstractButton):
         return self._count
 
     def sizeHint(self) -> QSize:
-        return QSize(140, 50)
+        return QSize(px(140), px(50))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -54,12 +56,18 @@ class ConfusionCell(QAbstractButton):
         painter.setPen(color("text"))
         top = QRectF(area.left(), area.top(), area.width(), area.height() / 2)
         painter.drawText(top, middle, number)
-        left = painter.fontMetrics().horizontalAdvance(number) + 8
+        rest = top.adjusted(painter.fontMetrics().horizontalAdvance(number) + 8, 0, 0, 0)
         painter.setFont(scaled_font(self.font(), bold=True))
-        painter.drawText(top.adjusted(left, 0, 0, 0), middle, CELLS[self.cell])
+        name, below = CELLS[self.cell], self._share
+        if painter.fontMetrics().horizontalAdvance(name) > rest.width():
+            # Beside a long number the name is set smaller, or below it in the place of the share.
+            painter.setFont(scaled_font(self.font(), "second"))
+            if painter.fontMetrics().horizontalAdvance(name) > rest.width():
+                name, below = "", name
+        painter.drawText(rest, middle, name)
         painter.setFont(scaled_font(self.font(), "second"))
         painter.setPen(color("second"))
-        painter.drawText(area.adjusted(0, area.height() / 2, 0, 0), middle, self._share)
+        painter.drawText(area.adjusted(0, area.height() / 2, 0, 0), middle, below)
 
 
 class ConfusionMatrix(QWidget):

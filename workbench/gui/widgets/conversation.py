@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QScrollArea, QVBoxLa
 
 from workbench.gui.delegates.ink import color, scaled_font
 from workbench.gui.models.figures import counted
+from workbench.gui.shell.scale import fit
 from workbench.gui.shell.theme import icon_pixmap
 from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.labels import LinkButton, TokenLabel
@@ -36,7 +37,7 @@ class _CardHead(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCheckable(True)
         self.setChecked(True)
-        self.setFixedHeight(28)
+        fit(self, height=28)
         self.role = ""
         self.caption = ""
 
@@ -46,7 +47,7 @@ class _CardHead(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         name = "chevron-down" if self.isChecked() else "chevron-right"
-        painter.drawPixmap(10, 8, icon_pixmap(name, "second", 12))
+        painter.drawPixmap(10, (self.height() - 12) // 2, icon_pixmap(name, "second", 12))
         bold = scaled_font(self.font(), bold=True)
         painter.setFont(bold)
         painter.setPen(color("text"))

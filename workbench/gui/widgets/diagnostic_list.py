@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from workbench.engine.diagnostics import Diagnostic
@@ -12,6 +13,7 @@ from workbench.engine.json_text import dumps
 from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
 from workbench.gui.models.diagnostics import KEYWORD, LINE, MESSAGE, POINTER, DiagnosticTableModel
 from workbench.gui.models.figures import counted
+from workbench.gui.shell.scale import fit_rows, px
 from workbench.gui.widgets.labels import SectionHead, Strip, TokenLabel
 
 
@@ -32,14 +34,14 @@ class DiagnosticList(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(28)
+        fit_rows(self.table, 28)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.table.setColumnWidth(POINTER, 136)
-        self.table.setColumnWidth(KEYWORD, 78)
-        self.table.setColumnWidth(LINE, 54)
+        self.table.setColumnWidth(POINTER, px(136))
+        self.table.setColumnWidth(KEYWORD, px(78))
+        self.table.setColumnWidth(LINE, px(54))
         role = int(DiagnosticTableModel.StatusRole)
         self.table.setItemDelegate(TextDelegate(self.table))
         self.table.setItemDelegateForColumn(POINTER, StatusDelegate(role, self.table, colored=False))
@@ -58,6 +60,11 @@ class DiagnosticList(QWidget):
         self.table.activated.connect(self._activated)
         self.table.clicked.connect(self._activated)
         self.show_diagnostics([])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # A narrow list leaves the keyword to the line below the table, and the room to what is wrong.
+        self.table.setColumnHidden(KEYWORD, event.size().width() < px(380))
 
     def show_diagnostics(self, diagnostics: Sequence[Diagnostic], title: str | None = None) -> None:
         """Show `diagnostics`."""

@@ -22,8 +22,9 @@ from workbench.engine.json_text import dumps
 from workbench.gui.delegates.ink import color, mono
 from workbench.gui.delegates.words import TextDelegate
 from workbench.gui.models.figures import counted
+from workbench.gui.shell.scale import fit_rows, px
 from workbench.gui.widgets.code_view import CodeView
-from workbench.gui.widgets.labels import SectionHead, SegmentedControl, Strip, TokenLabel
+from workbench.gui.widgets.labels import Ground, SectionHead, SegmentedControl, Strip, TokenLabel
 
 _MAX_LINES = 4000
 _MODES = {"text": "Text", "pointer": "By pointer"}
@@ -112,9 +113,11 @@ class DiffView(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.head)
         layout.addWidget(self._stack, 1)
-        self.note = Strip(30, "window")
-        self.note_words = TokenLabel("", "second", size="second", elide=True)
-        self.note.row.addWidget(self.note_words, 1)
+        self.note = Ground("window")
+        self.note_words = TokenLabel("", "second", size="second", wrap=True)
+        note = QVBoxLayout(self.note)
+        note.setContentsMargins(12, 5, 12, 5)
+        note.addWidget(self.note_words)
         self.note.hide()
         layout.addWidget(self.note)
         self.mode.chosen.connect(lambda key: self._stack.setCurrentIndex(0 if key == "text" else 1))
@@ -149,13 +152,13 @@ class DiffView(QWidget):
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(24)
+        fit_rows(self.table, 24)
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setStretchLastSection(True)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        self.table.setColumnWidth(1, 160)
-        self.table.setColumnWidth(2, 180)
+        self.table.setColumnWidth(1, px(160))
+        self.table.setColumnWidth(2, px(180))
         self.table.setItemDelegate(TextDelegate(self.table))
         self.table.setAccessibleName("Changes by JSON Pointer")
         return self.table

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QWidget
 
 from workbench.gui.delegates.ink import color, scaled_font
 from workbench.gui.models.figures import grouped
+from workbench.gui.shell.scale import px
 
 
 class FilterChip(QAbstractButton):
@@ -42,9 +43,8 @@ class FilterChip(QAbstractButton):
         return f"{self.text()}  ×" if self.isChecked() else self.text()
 
     def sizeHint(self) -> QSize:
-        return QSize(
-            QFontMetrics(scaled_font(self.font(), "second")).horizontalAdvance(self._shown()) + 16, 22
-        )
+        metrics = QFontMetrics(scaled_font(self.font(), "second"))
+        return QSize(metrics.horizontalAdvance(self._shown()) + 16, px(22))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()

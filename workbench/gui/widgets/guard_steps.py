@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.gui.delegates.ink import color
-from workbench.gui.models.checks_loop import LoopOutcome, LoopStep
 from workbench.gui.models.figures import format_probability, joined
 from workbench.gui.widgets.labels import StatusMark, TokenLabel
+
+if TYPE_CHECKING:
+    from workbench.engine.guardrails import GuardrailResult
+    from workbench.engine.workflows import GuardRecord, GuardStep
 
 _SHOWN = 600
 
@@ -41,11 +47,6 @@ class StepCard(QWidget):
         row.addLayout(words, 1)
         self.setAccessibleName(f"{headline}. {text[:200]}")
 
-    def say(self, status: str, headline: str) -> None:
-        """Change what the card says of its step."""
-        self.mark.set_status(status)
-        self.headline.set_text(headline)
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.chosen.emit()
         super().mousePressEvent(event)
@@ -57,80 +58,107 @@ class StepCard(QWidget):
 
 
 class GuardSteps(QWidget):
-    """The cards of one run, the oldest first. `chosen` tells the number of a step whose checks shall be shown."""
+    """The cards of one record, the oldest first. `chosen` tells the result whose checks shall be shown."""
 
-    chosen = Signal(int)
+    chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(0)
-        self._waiting: StepCard | None = None
-        self._most = 1
+        self._made: list[_Made] = []
         self.cards: list[StepCard] = []
 
-    def begin(self, most: int) -> None:
-        """Take the cards of an older run away; `most` validations may follow."""
-        for card in self.cards:
-            self._layout.removeWidget(card)
-            card.hide()
-            card.deleteLater()
-        self.cards, self._waiting, self._most = [], None, max(1, most)
+    def clear(self) -> None:
+        """Take all cards away."""
+        self._show([])
 
-    def add(self, step: LoopStep, number: int) -> None:
-        """Show a step as it happens."""
-        self._end_waiting()
-        if step.kind == "asked":
-            if step.text:
-                self._put(StepCard("info", "Reprompt", step.text), None)
-            self._waiting = self._put(
-                StepCard("queued", "Waiting for the response of the chat model…", ""), None
-            )
-            return
-        result, validation = step.result, step.validation
-        if result is None or validation is None:
-            return
-        head = f"Validation {validation.number} of at most {self._most}: {_verdict(step)}"
-        self._put(StepCard(result.verdict, head, step.text, _checks(step)), number)
-
-    def finish(self, outcome: LoopOutcome | None, failure: str = "") -> None:
-        """Say how the run ended."""
-        self._end_waiting()
-        if failure:
-            stopped = failure == "stopped by you"
-            words = "Stopped." if stopped else "The run failed."
-            self._put(StepCard("no_answer" if stopped else "error", words, "" if stopped else failure), None)
-        elif outcome is not None and outcome.passed:
-            self._put(StepCard("passed", "This response is delivered.", ""), None)
-        elif outcome is not None:
-            self._put(StepCard("rejected", "No response is delivered.", outcome.message), None)
+    def show_record(self, record: GuardRecord, *, running: bool = False, failure: str = "") -> None:
+        """Show what a record tells; `running` adds what is waited for, `failure` why the run ended without an end."""
+        made = [card for step in record.steps for card in _cards_of(step, record)]
+        if failure and not any(step.kind == "ended" for step in record.steps):
+            # The window knows that a run was stopped before the run itself can tell.
+            made = [card for card in made if card.kind != "failed"]
+            made.append(_failed(failure, stopped=failure == "stopped by you"))
+        elif running and record.steps:
+            made += _waited_for(record.steps[-1])
+        self._show(made)
 
     def headlines(self) -> list[str]:
         """Return the first lines of the cards, in order."""
         return [card.headline.text() for card in self.cards]
 
-    def _end_waiting(self) -> None:
-        if self._waiting is not None:
-            self._layout.removeWidget(self._waiting)
-            self.cards.remove(self._waiting)
-            self._waiting.hide()
-            self._waiting.deleteLater()
-            self._waiting = None
+    def _show(self, made: list[_Made]) -> None:
+        """Show these cards; those at the front that stay the same keep their widgets."""
+        same = 0
+        while same < min(len(made), len(self._made)) and made[same] == self._made[same]:
+            same += 1
+        for card in self.cards[same:]:
+            self._layout.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        del self.cards[same:]
+        self._made = made
+        for each in made[same:]:
+            self._put(each)
 
-    def _put(self, card: StepCard, number: int | None) -> StepCard:
+    def _put(self, made: _Made) -> None:
+        card = StepCard(made.status, made.headline, made.text, made.detail)
         self._layout.addWidget(card)
         self.cards.append(card)
-        if number is not None:
+        if made.result is not None:
+            result = made.result
             card.setCursor(Qt.CursorShape.PointingHandCursor)
             card.setToolTip("Show the checks of this validation above")
-            card.chosen.connect(lambda: self.chosen.emit(number))
-        return card
+            card.chosen.connect(lambda: self.chosen.emit(result))
 
 
-def _verdict(step: LoopStep) -> str:
-    result = step.result
-    assert result is not None
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a card shows, so that a card that stays the same need not be made again."""
+
+    kind: str
+    status: str
+    headline: str
+    text: str = ""
+    detail: str = ""
+    result: GuardrailResult | None = None
+
+
+def _cards_of(step: GuardStep, record: GuardRecord) -> list[_Made]:
+    if step.kind == "asked":
+        return [_Made("asked", "info", "Reprompt", step.text)] if step.text else []
+    if step.kind == "validated":
+        head = f"Validation {step.validation} of at most {record.most}: {_verdict(step.result)}"
+        status = step.result.verdict if step.result is not None else "error"
+        return [_Made("validated", status, head, step.text, _checks(step.result), step.result)]
+    if step.kind == "failed":
+        return [_failed(step.text, stopped=step.status == "cancelled")]
+    if step.kind == "ended" and step.status == "passed":
+        return [_Made("ended", "passed", "This response is delivered.")]
+    if step.kind == "ended":
+        return [_Made("ended", "rejected", "No response is delivered.", step.text)]
+    return []
+
+
+def _waited_for(last: GuardStep) -> list[_Made]:
+    if last.kind == "asked":
+        return [_Made("waiting", "queued", "Waiting for the response of the chat model…")]
+    if last.kind == "response":
+        return [_Made("waiting", "queued", "New response, being validated…", last.text)]
+    return [_Made("waiting", "queued", "Being validated…", last.text)] if last.kind == "request" else []
+
+
+def _failed(words: str, *, stopped: bool) -> _Made:
+    if stopped:
+        return _Made("failed", "no_answer", "Stopped.")
+    return _Made("failed", "error", "The run failed.", words)
+
+
+def _verdict(result: GuardrailResult | None) -> str:
+    if result is None:
+        return "the result was not stored"
     if result.passed:
         return "passed"
     if result.failed_checks:
@@ -138,15 +166,18 @@ def _verdict(step: LoopStep) -> str:
     return f"no sound answer from {joined(list(result.unanswered_checks))}"
 
 
-def _checks(step: LoopStep) -> str:
-    result = step.result
-    assert result is not None
+def _checks(result: GuardrailResult | None) -> str:
+    if result is None:
+        return ""
     if not result.checks:
         return "The response is blank, so no check was asked."
     parts = []
     for check in result.checks:
         if check.probability is None:
             parts.append(f"{check.name}: {check.status.replace('_', ' ')}")
+            continue
+        if check.kind != "model":
+            parts.append(f"{check.name}: {check.status}, {check.detail}")
             continue
         sign = "≥" if check.status == "rejected" else "<"
         number = format_probability(check.probability, check.threshold)

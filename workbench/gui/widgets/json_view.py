@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHeaderView, QStackedWidget, QTreeView, QVBoxLayou
 from workbench.engine.json_text import dumps
 from workbench.gui.delegates.words import MonoDelegate
 from workbench.gui.models.json_tree import NAME, TYPE, VALUE, JsonTreeModel
+from workbench.gui.shell.scale import px
 from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.labels import SegmentedControl, Strip, TokenLabel
 
@@ -31,8 +32,8 @@ class JsonView(QWidget):
         header = self.tree.header()
         header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Stretch)
         header.setStretchLastSection(False)
-        self.tree.setColumnWidth(NAME, 170)
-        self.tree.setColumnWidth(TYPE, 80)
+        self.tree.setColumnWidth(NAME, px(170))
+        self.tree.setColumnWidth(TYPE, px(80))
         self.text = CodeView()
         self.mode = SegmentedControl({"text": "Text", "tree": "Tree"})
         self.note = TokenLabel("", "second", size="second", elide=True)

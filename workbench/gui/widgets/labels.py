@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QChildEvent, QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QEnterEvent,
@@ -25,10 +27,17 @@ from PySide6.QtWidgets import (
 
 from workbench.gui.delegates.ink import Size, color, mono, scaled_font
 from workbench.gui.delegates.status import paint_status
+from workbench.gui.shell.scale import fit, px
+
+# A sentence, or a part of one that stands for itself, ends here.
+_SENTENCE_END = re.compile(r"[.;:](?=\s)|(?=\s[(·])")
 
 
 class TokenLabel(QLabel):
-    """A line of plain text in a colour of the theme; a text too long for its place ends in an ellipsis."""
+    """A line of plain text in a colour of the theme; a text too long for its place ends in an ellipsis.
+
+    With `sentences` it shows as many whole sentences as there is room for. Either way the tip has the rest.
+    """
 
     def __init__(
         self,
@@ -39,6 +48,7 @@ class TokenLabel(QLabel):
         bold: bool = False,
         monospace: bool = False,
         elide: bool = False,
+        sentences: bool = False,
         wrap: bool = False,
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
         parent: QWidget | None = None,
@@ -49,10 +59,11 @@ class TokenLabel(QLabel):
         self._size: Size = size
         self._bold = bold
         self._monospace = monospace
-        self._elide = elide
+        self._sentences = sentences
+        self._elide = elide or sentences
         self.setWordWrap(wrap)
         self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
-        if elide:
+        if self._elide:
             self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def set_look(self, *, token: str | None = None, bold: bool | None = None) -> None:
@@ -73,6 +84,14 @@ class TokenLabel(QLabel):
         """Return the font in which the text is painted."""
         base = mono() if self._monospace else self.font()
         return scaled_font(base, self._size, self._bold)
+
+    def shown_text(self) -> str:
+        """Return what of the text has room in one line, with an ellipsis where it is cut."""
+        text, metrics, room = self.text(), QFontMetrics(self.shown_font()), self.contentsRect().width()
+        if self._sentences and metrics.horizontalAdvance(text) > room:
+            whole = [text[: found.end()].rstrip() for found in _SENTENCE_END.finditer(text)]
+            text = next((each for each in reversed(whole) if metrics.horizontalAdvance(each) <= room), text)
+        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
 
     def _flags(self) -> int:
         flags = int(self.alignment().value)
@@ -111,11 +130,10 @@ class TokenLabel(QLabel):
         painter.setPen(color(self._token if self.isEnabled() else "disabled"))
         text = self.text()
         if not self.wordWrap():
-            metrics = QFontMetrics(font)
-            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.contentsRect().width())
-            if self._elide and not self.toolTip() and elided != text:
+            shown = self.shown_text()
+            if self._elide and not self.toolTip() and shown != text:
                 self.setToolTip(text)
-            text = elided
+            text = shown
         painter.drawText(self.contentsRect(), self._flags(), text)
 
 
@@ -160,7 +178,7 @@ class Segment(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(scaled_font(self.font(), bold=True))
-        return QSize(metrics.horizontalAdvance(self.text()) + 24, 24)
+        return QSize(metrics.horizontalAdvance(self.text()) + px(24), max(px(24), metrics.height() + 6))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -222,13 +240,12 @@ class SegmentedControl(QWidget):
 
 
 class StatusMark(QWidget):
-    """The shape of an outcome, 14 to 20 pixels wide."""
+    """The shape of an outcome, 14 to 20 pixels of the design wide."""
 
     def __init__(self, status: str = "idle", side: int = 16, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._status = status
-        self._side = side
-        self.setFixedSize(side, side)
+        fit(self, width=side, height=side)
 
     def set_status(self, status: str) -> None:
         """Change the outcome."""
@@ -254,7 +271,7 @@ class Banner(QWidget):
         self._kind = "none"
         self._headline = ""
         self._detail = ""
-        self.setMinimumHeight(32)
+        fit(self, min_height=32)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def show_words(self, kind: str, headline: str, detail: str = "") -> None:
@@ -289,14 +306,14 @@ class Banner(QWidget):
         bold = QFontMetrics(scaled_font(self.font(), bold=True))
         head = bold.horizontalAdvance(self._headline + " ")
         tail = self.fontMetrics().horizontalAdvance(self._detail)
-        room = max(80, width - 56)
+        room = max(80, width - px(46) - 10)
         if head + tail <= room:
-            return 32
+            return px(32)
         flags = int(Qt.TextFlag.TextWordWrap.value)
         lines = bold.boundingRect(QRect(0, 0, room, 1000), flags, self._headline).height()
         if self._detail:
             lines += self.fontMetrics().boundingRect(QRect(0, 0, room, 1000), flags, self._detail).height()
-        return max(32, lines + 14)
+        return max(px(32), lines + 14)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -305,8 +322,9 @@ class Banner(QWidget):
         painter.setPen(color("line"))
         painter.drawLine(0, 0, self.width(), 0)
         status = {"running": "queued", "none": "idle"}.get(self._kind, self._kind)
-        paint_status(painter, QRectF(14, self.height() / 2 - 9, 18, 18), status)
-        area = QRect(42, 0, self.width() - 54, self.height())
+        paint_status(painter, QRectF(14, self.height() / 2 - px(9), px(18), px(18)), status)
+        left = 14 + px(28)
+        area = QRect(left, 0, self.width() - left - 12, self.height())
         bold = scaled_font(self.font(), bold=True)
         token = {"rejected": "rejected", "passed": "passed", "error": "warning"}.get(self._kind, "text")
         metrics = QFontMetrics(bold)
@@ -336,11 +354,11 @@ class Banner(QWidget):
 
 
 class SectionHead(QWidget):
-    """The title strip of a part of a pane, 32 pixels high, with room for controls at its right."""
+    """The title strip of a part of a pane, one line high, with room for controls at its right."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFixedHeight(32)
+        fit(self, height=32)
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(12, 0, 8, 0)
         self._layout.setSpacing(8)
@@ -365,7 +383,7 @@ class Strip(QWidget):
 
     def __init__(self, height: int = 32, ground: str = "alternate", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFixedHeight(height)
+        fit(self, height=height)
         self._ground = ground
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(12, 0, 8, 0)
@@ -409,7 +427,7 @@ class Chip(QWidget):
         super().__init__(parent)
         self._text = text
         self._status = status
-        self.setFixedHeight(20)
+        fit(self, height=20)
         self.setAccessibleName(text)
 
     def set_text(self, text: str, status: str | None = None) -> None:
@@ -425,7 +443,7 @@ class Chip(QWidget):
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(scaled_font(self.font(), "second"))
-        return QSize(metrics.horizontalAdvance(self._text) + 16 + (18 if self._status else 0), 20)
+        return QSize(metrics.horizontalAdvance(self._text) + 16 + (px(18) if self._status else 0), px(20))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -438,8 +456,8 @@ class Chip(QWidget):
         painter.drawRoundedRect(QRectF(self.rect()), 3, 3)
         left = 8
         if self._status:
-            paint_status(painter, QRectF(7, 3, 14, 14), self._status, color("value_text"))
-            left = 25
+            paint_status(painter, QRectF(7, px(3), px(14), px(14)), self._status, color("value_text"))
+            left = 7 + px(18)
         painter.setFont(scaled_font(self.font(), "second"))
         painter.setPen(color("value_text"))
         painter.drawText(

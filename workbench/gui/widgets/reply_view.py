@@ -54,7 +54,9 @@ class ReplyView(QWidget):
         length = len(attempt.reply)
         if span is None:
             self.place.set_text(counted(length, "character"))
-            self.how.set_text("arriving…" if attempt.outcome == "running" else "no JSON chosen")
+            arriving = attempt.elapsed_ms is None and not attempt.edited
+            state = "arriving…" if arriving else "not searched for JSON yet"
+            self.how.set_text(state if attempt.outcome == "running" else "no JSON chosen")
         else:
             self.place.set_text(f"characters {span[0]}–{span[1]} of {length}")
             self.how.set_text(found_words(attempt))

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaint
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
 from workbench.gui.delegates.ink import color, mono, scaled_font, status_color
+from workbench.gui.shell.scale import fit, px
 
 _HEIGHT = 78
 _STEP_WIDTH = 92
@@ -46,7 +47,7 @@ class Timeline(QWidget):
         self._lanes: tuple[Lane, ...] = ()
         self._current = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFixedHeight(_HEIGHT + 16)
+        fit(self, height=_HEIGHT + 16)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Timeline of the run")
 
@@ -67,10 +68,10 @@ class Timeline(QWidget):
         return [step for lane in self._lanes for step in lane.steps]
 
     def _lane_width(self, lane: Lane) -> int:
-        return max(_STEP_WIDTH * max(1, len(lane.steps)), 190)
+        return max(px(_STEP_WIDTH) * max(1, len(lane.steps)), px(190))
 
     def sizeHint(self) -> QSize:
-        return QSize(600, _HEIGHT + 16)
+        return QSize(600, px(_HEIGHT + 16))
 
     def _layout(self) -> list[tuple[Lane, QRectF, list[QPointF]]]:
         """Return each lane with its box and the centres of its steps."""
@@ -80,9 +81,9 @@ class Timeline(QWidget):
         placed, left = [], 12.0
         for lane in self._lanes:
             width = self._lane_width(lane) * grow
-            box = QRectF(left, 8, width, _HEIGHT)
+            box = QRectF(left, 8, width, px(_HEIGHT + 16) - 16)
             slot = width / max(1, len(lane.steps))
-            centres = [QPointF(left + slot * (k + 0.5), 8 + 33) for k in range(len(lane.steps))]
+            centres = [QPointF(left + slot * (k + 0.5), 8 + px(33)) for k in range(len(lane.steps))]
             placed.append((lane, box, centres))
             left += width + 8
         return placed
@@ -111,7 +112,7 @@ class Timeline(QWidget):
         painter.drawRoundedRect(box, 4, 4)
         painter.setFont(scaled_font(self.font(), bold=True))
         painter.setPen(color("text"))
-        top = QRectF(box.left() + 12, box.top() + 3, box.width() - 24, 20)
+        top = QRectF(box.left() + 12, box.top() + 3, box.width() - 24, px(20))
         middle = int(Qt.AlignmentFlag.AlignVCenter.value)
         painter.drawText(top, middle, lane.title)
         left = painter.fontMetrics().horizontalAdvance(lane.title) + 10
@@ -148,10 +149,12 @@ class Timeline(QWidget):
         painter.setFont(font)
         painter.setPen(color("text" if reached else "second"))
         words = QFontMetrics(font).elidedText(step.label, Qt.TextElideMode.ElideRight, int(slot - 4))
-        painter.drawText(QRectF(centre.x() - slot / 2, centre.y() + 9, slot, 17), top, words)
+        painter.drawText(QRectF(centre.x() - slot / 2, centre.y() + px(9), slot, px(17)), top, words)
         painter.setFont(mono(11))
         painter.setPen(color("second"))
-        painter.drawText(QRectF(centre.x() - slot / 2, centre.y() + 25, slot, 15), top, f"+{step.at:.2f} s")
+        painter.drawText(
+            QRectF(centre.x() - slot / 2, centre.y() + px(25), slot, px(15)), top, f"+{step.at:.2f} s"
+        )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         number = 0
@@ -184,5 +187,5 @@ def scrolling(timeline: Timeline) -> QScrollArea:
     area.setWidget(timeline)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
     area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFixedHeight(_HEIGHT + 16)
+    fit(area, height=_HEIGHT + 16)
     return area

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import icon, set_role, small_font
 
@@ -85,7 +86,7 @@ class CredentialsSection(QWidget):
         self.list.setAccessibleName("Credentials")
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.list.setMinimumHeight(48)
+        fit(self.list, min_height=48)
         self.list.currentItemChanged.connect(lambda *_: self._show_chosen())
         self.words = QLabel()
         self.words.setWordWrap(True)

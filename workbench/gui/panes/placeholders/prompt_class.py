@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from workbench.engine.text import shorten
 from workbench.gui.editor import CodeEditor, TemplateHighlighter
 from workbench.gui.shell.places import Place, message_title
+from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_role, small_font
 
@@ -52,7 +53,7 @@ class PromptClassSection(QWidget):
             set_role(label, "second")
         self.names.setTextFormat(Qt.TextFormat.RichText)
         self.template = CodeEditor(name="Built-in template", line_numbers=False)
-        self.template.setMinimumHeight(60)
+        fit(self.template, min_height=60)
         self.template.setReadOnly(True)
         self.highlighter = TemplateHighlighter(self.template.document())
         self.insert_button = QPushButton("Add as message")

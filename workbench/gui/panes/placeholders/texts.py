@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import mono_font, set_icon, set_role, small_font
 
@@ -38,8 +39,8 @@ class TextsSection(QWidget):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         header.setHighlightSections(False)
-        self.table.setColumnWidth(0, 70)
-        self.table.setColumnWidth(1, 90)
+        self.table.setColumnWidth(0, px(70))
+        self.table.setColumnWidth(1, px(90))
         self.table.setShowGrid(False)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

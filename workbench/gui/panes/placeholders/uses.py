@@ -31,6 +31,7 @@ from workbench.gui.panes.placeholders.declaring import (
     rows_of,
     tokens_of,
 )
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import icon_pixmap, set_role, small_font, theme
 from workbench.gui.widgets.labels import TokenLabel
@@ -89,7 +90,7 @@ class _RowDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         height = QFontMetrics(mono()).height() + QFontMetrics(small_font()).height()
-        return QSize(160, max(40, height + 10))
+        return QSize(px(160), max(px(40), height + 10))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -102,7 +103,8 @@ class _RowDelegate(QStyledItemDelegate):
             painter.fillRect(box, colors.color("hover"))
         name, token, _words = _STATUS[row.status]
         painter.drawPixmap(box.left() + 8, box.top() + 7, icon_pixmap(name, token, 14))
-        left, width = box.left() + 28, box.width() - 36
+        left = box.left() + px(20) + 8
+        width = box.right() - left - 8
         small, figures = QFontMetrics(small_font()), QFontMetrics(mono())
         first = QRect(left, box.top() + 4, width, figures.height())
         second = QRect(left, first.bottom() + 2, width, small.height())

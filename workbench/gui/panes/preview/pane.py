@@ -28,13 +28,14 @@ from workbench.gui.panes.preview.texts import (
     PreviewText,
     differing_uses,
     placed_uses,
+    scroll_to_one,
     show_messages,
 )
 from workbench.gui.panes.preview.words import count_words, counted
 from workbench.gui.shell.places import Place, message_title
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import on_theme_changed, set_role, small_font
-from workbench.gui.widgets.labels import SegmentedControl
+from workbench.gui.widgets.labels import SegmentedControl, TokenLabel
 
 if TYPE_CHECKING:
     from workbench.engine.templates import PlaceholderUse, TextCounts
@@ -58,6 +59,7 @@ class PreviewPane(QWidget):
         self._other: ProjectRendering | None = None
         self.comparing = False
         self._scrolling = False
+        self._caret_place = Place("")
         self._to_count: tuple[list[str], list[str]] = ([], [])
         self._count_pause = QTimer(self)
         self._count_pause.setSingleShot(True)
@@ -143,11 +145,10 @@ class PreviewPane(QWidget):
         foot = QWidget()
         set_role(foot, "foot")
         foot.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.foot, self.counts = QLabel(), QLabel()
-        for label in (self.foot, self.counts):
-            label.setFont(small_font())
-            label.setMinimumWidth(10)
-            set_role(label, "plain")
+        self.foot = TokenLabel("", size="second", sentences=True)
+        self.counts = QLabel()
+        self.counts.setFont(small_font())
+        self.counts.setMinimumWidth(10)
         set_role(self.counts, "second")
         self.foot.setContentsMargins(0, 3, 0, 3)
         self.counts.setContentsMargins(12, 0, 12, 4)
@@ -183,7 +184,7 @@ class PreviewPane(QWidget):
             self.banner.hide()
             self.foot.setText("")
             self.counts.setText("")
-        self._other, self._differing = None, frozenset()
+        self._other, self._differing, self._caret_place = None, frozenset(), Place("")
         self._fill_compare()
 
     def _titles(self) -> list[str]:
@@ -198,6 +199,7 @@ class PreviewPane(QWidget):
         self.view_switch.setVisible(not is_graph)
         self.views.setCurrentIndex(1 if is_graph or self.view_switch.current() == "json" else 0)
         self._put(rendering, titles)
+        self._outline(scroll=True)
         self._show_banner(rendering)
         self._count(rendering, titles)
         self._show_compared()
@@ -240,6 +242,7 @@ class PreviewPane(QWidget):
         if rendering is not None:
             self._put(rendering, self._titles())
             self._put_other()
+            self._outline(scroll=True)
 
     # -- counts -----------------------------------------------------------------------------------------
 
@@ -265,8 +268,11 @@ class PreviewPane(QWidget):
 
     def _show_counts(self, found: tuple[list[str], TextCounts]) -> None:
         lines, total = found
-        self.foot.setText(count_words(total))
-        self.foot.setToolTip("\n".join([*lines, "Tokens are an estimate; each model counts its own way."]))
+        words = count_words(total)
+        self.foot.set_text(words)
+        self.foot.setToolTip(
+            "\n".join([words, *lines, "Tokens are an estimate; each model counts its own way."])
+        )
         self.counts.setText("\n".join(lines))
         self.each.setVisible(len(lines) > 1)
         self.counts.setVisible(self.each.isChecked() and len(lines) > 1)
@@ -415,25 +421,38 @@ class PreviewPane(QWidget):
         return super().eventFilter(watched, event)
 
     def _on_caret(self, place: Place) -> None:
-        """Frame the value of the placeholder, or of the parameter, at the caret."""
+        """Frame the value of the placeholder, or of the parameter, at the caret, and scroll to it."""
+        moved = place != self._caret_place
+        self._caret_place = place
+        self._outline(scroll=moved)
+
+    def _outline(self, *, scroll: bool) -> None:
+        """Frame the values that the caret means in what is shown now; a new text has them at new places."""
+        place = self._caret_place
+        pointer = place.pointer if place.area == "parameters" and place.pointer else None
+        token = (place.area, place.name, place.start)
 
         def meant(use: PlaceholderUse, where: Place) -> bool:
-            same_token = (place.area, place.name, place.start) == (where.area, where.name, where.start)
-            same_value = place.area == "parameters" and place.pointer and use.pointer == place.pointer
-            return bool(same_token or same_value)
+            same_value = pointer is not None and use.pointer == pointer
+            return same_value or token == (where.area, where.name, where.start)
 
         spans: list[tuple[int, int]] = []
         for section in self.text.sections:
+            # No place is built per placeholder: a prompt has thousands, and this runs with every key.
+            here = place.start if (place.area, place.name) == ("message", str(section.index)) else None
+            if pointer is None and here is None:
+                continue
             for use in section.uses:
-                # Without this, a caret that is on nothing would build a place per placeholder.
-                if place.start is None and not place.pointer:
-                    break
-                if meant(use, Place("message", str(section.index), use.start)):
+                if use.start == here or (pointer is not None and use.pointer == pointer):
                     spans.append((section.start + use.output_start, section.start + use.output_end))
         self.text.set_outline(*_short(spans))
+        shown: PreviewText | JsonPreview = self.text
         if self.views.currentIndex() == 1:
             tints = [t for t in self.json._tints if isinstance(t.data, tuple) and meant(t.data[1], t.data[0])]
-            self.json.set_outline(*_short([(t.start, t.end) for t in tints]))
+            spans, shown = [(t.start, t.end) for t in tints], self.json
+            self.json.set_outline(*_short(spans))
+        if scroll and spans:
+            scroll_to_one(shown, spans)
 
     def _setting_changed(self, key: str) -> None:
         if key == "editor.wrap":

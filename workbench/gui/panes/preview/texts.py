@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Beyond this many placeholders only the first are tinted; a person reads none of the rest.
 MOST_TINTS = 5_000
+MOST_LOOKED_AT = 50
 
 
 @dataclass(frozen=True)
@@ -267,6 +268,28 @@ def show_messages(
     target.set_text_difference(text)
     target.set_sections(tuple(sections))
     target.set_tints(_tints(sections, differing))
+
+
+def scroll_to_one(text: CodeEditor, spans: Sequence[tuple[int, int]]) -> None:
+    """Scroll to the first of `spans`, unless one of them is in view; caret and selection stay where they are."""
+    view = QRectF(text.viewport().rect())
+    near = spans[:MOST_LOOKED_AT]
+    if any(view.contains(box.center()) for span in near for box in text.span_boxes(*_visible(span))[:1]):
+        return
+    position = text.text_now().to_position(spans[0][0])
+    block = text.document().findBlock(position)
+    bar = text.verticalScrollBar()
+    # The lines above are broken only when they are looked at, which moves what is below: once more is enough.
+    for _ in range(2):
+        text.blockBoundingRect(block)
+        line = block.layout().lineForTextPosition(position - block.position())
+        above = line.lineNumber() if line.isValid() else 0
+        bar.setValue(block.firstLineNumber() + above - bar.pageStep() // 3)
+
+
+def _visible(span: tuple[int, int]) -> tuple[int, int]:
+    """Return a span that has a box even where an empty value was put in."""
+    return span[0], max(span[1], span[0] + 1)
 
 
 def _tints(sections: Iterable[Section], differing: frozenset[object]) -> Iterator[Tint]:
