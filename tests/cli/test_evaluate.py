@@ -618,3 +618,73 @@ def test_a_project_with_more_cases_than_are_held_is_evaluated_as_a_whole(
     streamed = run("evaluate", project, "--json", "--results", project / "b.jsonl").json
     assert streamed["stages"]["input"]["cases"] == 60
     assert streamed["checks"] == expected["checks"]
+
+
+# ---- an earlier version ----
+
+
+def test_what_changed_since_an_earlier_version_is_told(
+    run: Run, project: Path, server: Any, tmp_path: Path
+) -> None:
+    results = project / ".workbench" / "results-input.jsonl"
+    run("evaluate", project)
+    rows = rows_of(results)
+    moved = {"c1": 0.3, "c2": 0.7}
+    for row in rows:
+        row["model"] = "m-0"
+        if row["check"] == "bad":
+            row["probability"] = moved.get(row["case"], row["probability"])
+            row["status"] = "rejected" if row["probability"] >= 0.5 else "passed"
+    rows[-1]["asked"] = "another wording"
+    earlier = tmp_path / "earlier.jsonl"
+    earlier.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = len(server[1].texts)
+    page = tmp_path / "page.html"
+    outcome = run("evaluate", project, "--against", earlier, "--html", page)
+    assert "since m-0" in outcome.text
+    assert "c1, bad: 0.300 -> 0.900 at 0.5, yes" in outcome.text
+    assert "c2, bad: 0.700 -> 0.200 at 0.5, no" in outcome.text
+    assert "Since m-0" in page.read_text("utf-8")
+    drift = run("evaluate", project, "--against", earlier, "--json").json["drift"]
+    assert drift["bad"]["flipped"] == 2
+    assert drift["bad"]["mean_shift"] == pytest.approx((0.6 - 0.5) / drift["bad"]["cases"])
+    assert drift["bad"]["ks"] == pytest.approx(0.1, abs=0.001)
+    assert drift["other"]["flips"] == []
+    assert drift["bad"]["reworded"] + drift["other"]["reworded"] == 1
+    assert drift["bad"]["cases"] + drift["other"]["cases"] == 19
+    assert len(server[1].texts) == asked
+    assert run("evaluate", project, "--json").json["drift"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("none.jsonl", "No such file"), ("results.jsonl", "writes into that file")]
+)
+def test_an_earlier_file_that_cannot_be_used_is_named_before_anything_is_asked(
+    run: Run, project: Path, server: Any, tmp_path: Path, name: str, words: str
+) -> None:
+    path = tmp_path / name
+    outcome = run("evaluate", project, "--results", tmp_path / "results.jsonl", "--against", path)
+    assert outcome.status == 2
+    assert f"--against {path}" in outcome.err
+    assert words in outcome.err
+    assert server[1].texts == []
+
+
+def test_the_figures_of_a_run_stay_in_the_history(run: Run, project: Path) -> None:
+    run("evaluate", project)
+    [stored] = run("history", project, "--json").json["runs"]
+    shown = run("history", project, "replay", stored["id"])
+    assert [line.split() for line in shown.text.splitlines() if line.startswith("bad")] == [
+        ["bad", "10", "5", "0.5", "1.000", "0.000", "1.000", "1.000", "1.000"]
+    ]
+    [step] = run("history", project, "replay", stored["id"], "--json").json["steps"]
+    assert [check["n"] for check in step["checks"]] == [10, 10]
+    [event] = run("history", project, "show", stored["id"], "--json").json["events"]
+    assert (event["data"]["cases"], event["data"]["answers"]) == (10, 20)
+
+
+def test_murphy_s_parts_add_up_to_the_brier_score_in_the_report(run: Run, project: Path) -> None:
+    bad = run("evaluate", project, "--json").json["checks"]["bad"]
+    parts = bad["brier_parts"]
+    assert parts["reliability"] - parts["resolution"] + parts["uncertainty"] == pytest.approx(bad["brier"])
+    assert parts["skill"] == pytest.approx(1 - bad["brier"] / 0.25)

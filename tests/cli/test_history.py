@@ -163,8 +163,11 @@ def test_runs_of_two_kinds_are_not_compared_or_run_again(run: Run, project: Path
     tool = store_run(project, "tool", "ok", *TOOLS)
     outcome = run("history", project, "compare", check, tool)
     assert (outcome.status, "cannot be compared" in outcome.err) == (2, True)
+    evaluation = store_run(project, "evaluate", "done")
+    outcome = run("history", project, "again", evaluation)
+    assert (outcome.status, "of the kind evaluate, which cannot run again" in outcome.err) == (2, True)
     outcome = run("history", project, "again", check)
-    assert (outcome.status, "is no translation" in outcome.err) == (2, True)
+    assert (outcome.status, "the project has no input checks" in outcome.err) == (2, True)
 
 
 def test_the_list_is_filtered_by_words_outcome_and_star(run: Run, project: Path) -> None:
@@ -194,3 +197,159 @@ def test_deleting_takes_all_or_nothing(run: Run, project: Path) -> None:
         == f"run {first} deleted\nrun {second} deleted\n"
     )
     assert run("history", project, "--json").json["runs"] == []
+
+
+SHOP = """
+[[tools]]
+name = "lookup"
+description = "Finds an order."
+parameters = '{"type": "object", "properties": {"id": {"type": "string"}}}'
+
+[tools.simulate]
+text = "sent"
+
+[[guardrails.input.checks]]
+name = "short"
+max_length = 10
+
+[guardrails.output]
+reprompt = "Shorter, please."
+
+[[guardrails.output.checks]]
+name = "brief"
+max_length = 12
+"""
+
+
+@pytest.fixture
+def shop(project: Path) -> Path:
+    """The project with a tool and with checks that ask no model; its chat model answers what is asked below."""
+    with (project / "workbench.toml").open("a", encoding="utf-8") as file:
+        file.write(SHOP)
+    return project
+
+
+def stored(
+    project: Path, kind: str, inputs: dict[str, object], *events: tuple[str, dict[str, object]]
+) -> int:
+    with HistoryStore.open(history_path(project)) as store:
+        run_id = store.start_run(kind, f"a {kind}", inputs)
+        for number, (name, data) in enumerate(events):
+            store.append(run_id, RunEvent(name, number / 10, dict(data)))
+        store.finish_run(run_id, str(dict(events[-1][1]).get("outcome", "passed")))
+    return run_id
+
+
+def test_a_check_runs_again_below_the_first(run: Run, shop: Path) -> None:
+    checked = run("check", shop, "--text", "far too long a text")
+    assert checked.status == 1
+    outcome = run("history", shop, "again", 1, "--json")
+    [found] = outcome.json["runs"]
+    assert (outcome.status, found["same"], found["outcome"]) == (0, True, ["rejected", "rejected"])
+    assert [row["parent"] for row in run("history", shop, "--json").json["runs"]] == [1, None]
+
+
+def test_a_guarded_response_runs_again_with_the_stored_response_and_message(run: Run, shop: Path) -> None:
+    row = {"kind": "chat", "request": "Shorter, please.", "reply": "short", "model": "by hand"}
+    with (shop / "recordings" / "chat.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+    inputs = {"stage": "output", "text": "far too long a text", "user_message": REQUEST, "most": 2}
+    first = stored(shop, "check", inputs, *GUARD)
+    outcome = run("history", shop, "again", first, "--model", "rec", "--json")
+    assert outcome.status == 1, outcome.err
+    [found] = outcome.json["runs"]
+    assert (found["before"], found["after"], found["attempts"]) == (first, first + 1, [2, 2])
+    assert {"pointer": "/response", "kind": "changed", "before": "no promise", "after": "short"} in found[
+        "changes"
+    ]
+    text = run("history", shop, "replay", first + 1).text
+    order = ["far too long a text", "validation 1, rejected", "Shorter, please.", "short", "delivered"]
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    with HistoryStore.open(history_path(shop)) as store:
+        again = store.run(first + 1)
+    assert (again.summary.parent_run, again.inputs["user_message"]) == (first, REQUEST)
+
+
+def test_a_run_of_tools_runs_again_below_the_first(run: Run, shop: Path) -> None:
+    inputs = {"request": REQUEST, "with_prompt": False}
+    first = stored(shop, "tool", inputs, *TOOLS)
+    outcome = run("history", shop, "again", first, "--model", "rec", "--json")
+    assert outcome.status == 1, outcome.err
+    [found] = outcome.json["runs"]
+    assert (outcome.status, found["outcome"], found["attempts"]) == (1, ["ok", "ok"], [2, 1])
+    changes = {change["pointer"]: change["after"] for change in found["changes"]}
+    assert changes["/text"] == '{"a": 1}'
+    with HistoryStore.open(history_path(shop)) as store:
+        assert store.run(first + 1).summary.parent_run == first
+
+
+def test_a_one_off_program_replays_with_its_steps_and_runs_again_as_a_program(run: Run, shop: Path) -> None:
+    reply = json.dumps({"@steps": [{"@func": "lookup", "@args": ["A7"]}]})
+    row = {"kind": "chat", "request": "Where is A7?", "reply": reply, "model": "by hand"}
+    with (shop / "recordings" / "chat.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+    assert run("translate", shop, "--program", "--request", "Where is A7?", "--model", "rec").status == 0
+    replayed = run("history", shop, "replay", 1, "--json").json
+    assert replayed["program"]["value"] == "sent"
+    labels = [step["label"] for step in replayed["steps"]]
+    assert labels[-4:] == ["begins", "step 0: lookup", "0 done", "value"]
+    assert 'step 0: lookup("A7") = sent' in run("history", shop, "replay", 1).text
+    half = run("history", shop, "replay", 1, "--step", len(labels) - 2, "--json").json
+    assert (half["program"]["outcome"], len(half["program"]["steps"])) == ("running", 1)
+    outcome = run("history", shop, "again", 1, "--model", "rec", "--json")
+    assert (outcome.status, outcome.json["runs"][0]["same"]) == (0, True)
+    with HistoryStore.open(history_path(shop)) as store:
+        assert store.run(2).summary.title == "Translate to a program"
+
+
+def test_the_list_tells_what_runs_cost_where_that_is_known(run: Run, project: Path) -> None:
+    store_run(project, "check", "passed", *GUARD)
+    assert "cost" not in run("history", project, "list").text
+    cost = {"amount": 0.0042, "currency": "EUR"}
+    store_run(
+        project, "tool", "ok", ("reply", {"round_trip": 1, "text": "x", "tool_calls": [], "cost": cost})
+    )
+    rows = run("history", project, "list", "--json").json["runs"]
+    assert [row["cost"] for row in rows] == [cost, None]
+    lines = run("history", project, "list").text.splitlines()
+    assert [line.split("  ")[-1].strip() for line in lines] == ["cost", "0.0042 EUR", "unknown"]
+
+
+HUGE = "9" * 30
+
+
+@pytest.mark.parametrize(
+    "action", [("show", HUGE), ("replay", HUGE), ("delete", HUGE), ("compare", "1", HUGE)]
+)
+def test_a_number_larger_than_any_run_can_have_is_a_run_that_is_not_there(
+    run: Run, project: Path, action: tuple[str, ...]
+) -> None:
+    run_id = store_run(project, "translate", "ok")
+    outcome = run("history", project, *action)
+    assert outcome.status == 2
+    assert f"there is no run {HUGE}" in outcome.err
+    assert run("history", project, "show", run_id).status == 0
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", HUGE])
+def test_a_limit_that_limits_nothing_is_refused(run: Run, project: Path, limit: str) -> None:
+    store_run(project, "translate", "ok")
+    outcome = run("history", project, "list", f"--limit={limit}")
+    assert outcome.status == 2
+    assert f"{limit} is not a number from 1" in outcome.err
+    assert outcome.err.startswith("prompt-workbench history project list:")
+
+
+def test_a_run_named_twice_is_deleted_once(run: Run, project: Path) -> None:
+    run_id = store_run(project, "translate", "ok")
+    assert run("history", project, "delete", run_id, run_id).text == f"run {run_id} deleted\n"
+
+
+def test_a_stored_reply_steers_no_terminal(run: Run, project: Path) -> None:
+    reply = {"attempt": 1, "text": "\x1b]0;title\x07red\tand\nline\r", "elapsed_ms": 1.0}
+    run_id = store_run(project, "translate", "no_json", ("sent", {"attempt": 1}), ("reply", reply))
+    for action in ("show", "replay"):
+        text = run("history", project, action, run_id).text
+        assert not set(text) & set("\x1b\x07\r")
+        assert r"\x1b]0;title\x07red" in text or r"\u001b]0;title\u0007red" in text

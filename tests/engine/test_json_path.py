@@ -308,10 +308,10 @@ def test_hostile_nesting_is_refused() -> None:
 def test_a_regular_expression_that_explodes_is_stopped(test: str) -> None:
     value = {"items": [{"n": "a" * 60 + "!"}] * 10}
     path = compile_path(f"items[?{test}]")
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(JsonPathTimeoutError) as caught:
         path.find(value)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert path.path[caught.value.start : caught.value.end] in test
 
 
@@ -332,13 +332,13 @@ def test_depth_is_no_limit() -> None:
     deep: Any = {"x": 1}
     for _ in range(20_000):
         deep = [deep]
-    started = time.perf_counter()
+    started = time.process_time()
     (match,) = compile_path("$..x").find(deep)
     assert match.pointer == "/0" * 20_000 + "/x"
     assert len(compile_path("$..*").find(deep)) == 20_001
     assert len(compile_path("$" + "[0]" * 3000).find(deep)) == 1
     assert len(compile_path("$" + "[*]" * 3000).find(deep)) == 1
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_compiled_paths_are_kept_and_shared_by_threads() -> None:

@@ -61,7 +61,7 @@ def test_random_paths_are_read_or_refused() -> None:
 
 
 def test_long_paths_take_linear_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for path in (
         "$" + ".a" * 50_000,
         "$" + "['a']" * 50_000,
@@ -76,4 +76,4 @@ def test_long_paths_take_linear_time() -> None:
             compile_path(path).find(DOCUMENT)
         except JsonPathError as error:
             assert error.message  # noqa: PT017  # either outcome is fine, neither may be slow
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10

@@ -1,12 +1,13 @@
-"""What an attempt cost, and what a server said of its failure, stand among the attempt's figures and details."""
+"""What an attempt cost, what it sent, and what a server said of its failure stand among its figures and details."""
 
 from __future__ import annotations
 
 import pytest
 
+from workbench.engine.language_models import Message
 from workbench.engine.prices import Cost
 from workbench.engine.translation import Attempt, TranslationRecord
-from workbench.gui.models.attempts import cost_words, figures
+from workbench.gui.models.attempts import cost_words, figures, turns_of
 from workbench.gui.panes.translation.words import outcome_banner
 from workbench.gui.widgets.attempt_details import detail_rows
 
@@ -40,3 +41,20 @@ def test_what_the_server_said_of_a_failure_is_a_detail() -> None:
     assert ("The server said", '{"error": "overloaded"}', None) in rows
     names = [name for name, _words, _span in detail_rows(PAID)]
     assert "The server said" not in names
+
+
+def test_an_image_of_a_prompt_is_named_where_it_stands() -> None:
+    def turn(url: str) -> str:
+        image = {"type": "image_url", "image_url": {"url": url}}
+        content = ({"type": "text", "text": "What is this?"}, image, {"type": "text", "text": "In German."})
+        return turns_of(Attempt(1, (Message("user", content),), 1))[0].text
+
+    assert turn("https://example.org/a.png").splitlines() == [
+        "What is this?",
+        "[image: https://example.org/a.png]",
+        "In German.",
+    ]
+    drawn, other = turn("data:image/png;base64,AAAA"), turn("data:image/png;base64,AAAB")
+    assert "[image: image/png, 4 characters of data, " in drawn
+    assert "AAAA" not in drawn
+    assert drawn != other

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -139,3 +142,48 @@ def test_a_server_that_is_down_is_said_with_its_address(qtbot: QtBot, session: S
     dialog.test()
     qtbot.waitUntil(lambda: "127.0.0.1:9" in dialog.test_words.text(), timeout=WAIT_MS)
     assert dialog.test_button.isEnabled()
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+def test_a_test_of_the_connection_names_the_dialect_and_what_is_missing(
+    qtbot: QtBot, session: Session, speaks: bool
+) -> None:
+    """The server is ours: it speaks System One, and does not count tokens."""
+
+    class Server(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            questions = body.get("questions")
+            known = self.path.endswith("systemone")
+            answers = {name: {"type": "noul", "noul": 0.9} for name in questions} if known else {}
+            data = json.dumps({"model": "jev-latest", "answers": answers}).encode()
+            self.send_response(200 if known else 404)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        try:
+            dialog = ModelSettingsDialog(session, chosen="decision")
+            qtbot.addWidget(dialog)
+            dialog.show()
+            provider = "system-one" if speaks else "sglang"
+            dialog.provider.setCurrentIndex(dialog.provider.findData(provider))
+            dialog.base_url.setText(f"http://127.0.0.1:{running.server_address[1]}")
+            dialog.model.setText("jev-latest")
+            dialog.test()
+            qtbot.waitUntil(dialog.test_button.isEnabled, timeout=WAIT_MS)
+            words = dialog.test_words.text()
+        finally:
+            running.shutdown()
+    if speaks:
+        assert "jev-latest answered in" in words
+        assert "does not tell token counts" in words
+        assert "jev-latest is an alias" in words
+    else:
+        assert 'the server speaks another dialect: set provider = "system-one"' in words

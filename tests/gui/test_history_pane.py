@@ -21,8 +21,9 @@ from tests.gui.benches import (
     run_checks,
     warm_embedded_model,
 )
+from workbench.engine.evaluation import ResultRow, evaluate_rows, evaluated_data
 from workbench.engine.events import RunEvent
-from workbench.engine.guardrails import CheckResult, GuardrailResult
+from workbench.engine.guardrails import CheckResult, CheckSettings, GuardrailResult, GuardrailSettings
 from workbench.engine.translation import replay
 from workbench.gui.models.figures import format_size
 from workbench.gui.models.guard_turns import check_words
@@ -253,7 +254,8 @@ def test_a_low_pane_turns_its_parts_into_tabs_and_back(pane: HistoryPane) -> Non
     assert {"Messages", "Diagnostics", "Compare"} <= set(titles)
     assert pane.height() == 260
     pane.resize(1400, 800)
-    titles = [pane.view.tabs.tabText(k) for k in range(pane.view.tabs.count())]
+    tabs = pane.view.tabs
+    titles = [tabs.tabText(k) for k in range(tabs.count()) if tabs.isTabVisible(k)]
     assert titles == ["Raw reply", "JSON", "Details", "Request", "Settings"]
     assert pane.view.conversation.isVisible()
     assert pane.view.conversation.turns()[-1].text == SECOND_REPLY
@@ -475,3 +477,32 @@ def test_a_check_that_asks_no_model_tells_its_outcome_and_what_it_found_instead_
         "spam: no answer, no token for yes or no",
     ]
     assert check_words(None) == "The result was not stored."
+
+
+@pytest.mark.parametrize("height", [800, 320])
+def test_an_evaluation_shows_the_figures_it_ended_with(
+    qtbot: QtBot, session: Session, pane: HistoryPane, height: int
+) -> None:
+    rows = [
+        ResultRow(f"c{k}", "a", p, "passed", label, 0.5, "m@1", 1.0)
+        for k, (p, label) in enumerate([(0.9, True), (0.4, True), (0.6, False), (0.1, False), (0.2, False)])
+    ]
+    report = evaluate_rows(rows, GuardrailSettings(0.5, (CheckSettings("a", "A?"),)), suggestions=False)
+    assert session.history is not None
+    run_id = session.history.start_run("evaluate", "Evaluate input, 5 cases", {}, model="m")
+    data = evaluated_data(report, cases=5, answers=5, words="5 answers to 5 cases")
+    session.history.append(run_id, RunEvent("evaluated", 1.0, data))
+    session.history.finish_run(run_id, "done", "5 answers to 5 cases")
+    pane.resize(1100, height)
+    pane.show()
+    pane.open_run(run_id)
+    table = pane.view.evaluation
+    qtbot.waitUntil(lambda: table.rowCount() == 1)
+    assert table.isVisible()
+    shown = {
+        table.horizontalHeaderItem(k).text(): table.item(0, k).text() for k in range(table.columnCount())
+    }
+    assert shown == {
+        "Check": "a", "N": "5", "Yes": "2", "t": "0.5", "Recall": "0.500", "FPR": "0.333",
+        "AUC": "0.833", "Precision": "0.500", "F1": "0.500",
+    }  # fmt: skip

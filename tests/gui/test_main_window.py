@@ -20,6 +20,7 @@ from workbench.gui.main_window import MainWindow
 from workbench.gui.panes.problems import PLACE_ROLE
 from workbench.gui.shell.crash import CrashGuard
 from workbench.gui.shell.file_actions import FileActions
+from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.settings import AppSettings
 from workbench.gui.shell.theme import apply_theme, theme
@@ -323,6 +324,24 @@ def test_the_tree_keeps_closed_branches_closed_when_it_changes(open_window: Main
     branch = next(i for i in tree._items() if i.text() == "Parameter sets")
     assert not tree.view.isExpanded(branch.index())
     assert branch.rowCount() == 3
+
+
+@pytest.mark.parametrize("layout", ["Compose", "History"])
+def test_a_place_in_a_hidden_schema_is_scrolled_to_and_gets_the_keyboard(
+    open_window: MainWindow, layout: str, settled
+) -> None:
+    session, editor = open_window.session, open_window.data.output_schema.editor
+    long = "{\n" + "\n" * 200 + '"type": "object"}\n'
+    session.edit("schemas", lambda project: project.set_output_schema(long))
+    settled(session)
+    open_window.show_layout(layout)
+    start = long.index('"object"')
+    session.go_to(Place("output_schema", "", start, start + 8))
+    settled(session)
+    assert editor.isVisible()
+    assert editor.textCursor().selectedText() == '"object"'
+    assert editor.viewport().rect().contains(editor.cursorRect())
+    assert open_window.focusWidget() is editor
 
 
 def test_the_status_bar_says_what_is_so(open_window: MainWindow, settled) -> None:
@@ -702,3 +721,25 @@ def test_the_toolbar_keeps_every_control_in_a_narrow_window(
         right = control.mapTo(bar, control.rect().topRight()).x()
         assert control.isVisible()
         assert right <= bar.width()
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_main_button_draws_its_icon_in_the_colour_for_its_ground(
+    open_window: MainWindow, qapp, name: str
+) -> None:
+    def ink(icon) -> set[str]:
+        picture = icon.pixmap(16, 16).toImage()
+        pixels = [picture.pixelColor(x, y) for x in range(picture.width()) for y in range(picture.height())]
+        return {pixel.name() for pixel in pixels if pixel.alpha() == 255}
+
+    try:
+        apply_theme(qapp, name)
+        bar, action = open_window.toolbar, open_window.actions_by_id["run.checks"]
+        action.setEnabled(False)
+        action.setEnabled(True)
+        assert theme().hex("on_accent").lower() in ink(bar.run_button.icon())
+        assert theme().hex("text").lower() in ink(action.icon())
+        bar.set_main(False)
+        assert theme().hex("text").lower() in ink(bar.run_button.icon())
+    finally:
+        apply_theme(qapp, "light")

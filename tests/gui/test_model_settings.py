@@ -1,8 +1,9 @@
-"""The models dialog fills in common servers, takes prices, and says what a server was seen to do."""
+"""The models dialog fills in common servers, takes files, limits and prices, and says what a server was seen to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,98 @@ def test_what_is_no_price_is_said_and_cannot_be_saved(
     assert field not in made.options
     dialog.prices.fields[field].clear()
     assert save.isEnabled()
+
+
+def test_a_file_of_this_computer_is_chosen_and_kept_with_its_context(
+    dialog: ModelSettingsDialog, session: Session, tmp_path: Path
+) -> None:
+    fill_in(dialog, "A GGUF file on this computer")
+    assert dialog.options.file.isVisible()
+    dialog.options.take_file(tmp_path / "elsewhere" / "small.gguf")
+    dialog.options.fields["n_ctx"].setText("2048")
+    dialog.accept()
+    made = session.snapshot().models["other"]
+    assert dict(made.options) == {"path": str(tmp_path / "elsewhere" / "small.gguf"), "n_ctx": 2048}
+    assert (made.provider, made.base_url) == ("gguf", None)
+
+
+def test_a_file_of_the_project_is_named_from_its_folder(
+    dialog: ModelSettingsDialog, session: Session
+) -> None:
+    root = session.snapshot().root
+    assert root is not None
+    fill_in(dialog, "A GGUF file on this computer")
+    dialog.options.take_file(root / "models" / "small.gguf")
+    made = dialog.current()
+    assert made is not None
+    assert made.options["path"] == "models/small.gguf"
+
+
+def test_limits_go_into_the_project_and_out_again_and_other_options_stay(
+    dialog: ModelSettingsDialog, session: Session
+) -> None:
+    fill_in(dialog, "vLLM")
+    for key, text in {"timeout": "2,5", "max_retries": "0", "temperature": "false", "seed": "7"}.items():
+        dialog.options.fields[key].setText(text)
+    dialog.accept()
+    wanted = {"timeout": 2.5, "max_retries": 0, "temperature": False, "seed": 7}
+    made = session.snapshot().models["other"]
+    assert dict(made.options) == wanted
+    session.edit(
+        "models",
+        lambda project: project.set_model(replace(made, options={**wanted, "headers": {"X-Team": "a"}})),
+    )
+    again = ModelSettingsDialog(session, chosen="other")
+    assert again.options.fields["temperature"].text() == "false"
+    again.options.fields["timeout"].clear()
+    again.options.fields["temperature"].clear()
+    again.accept()
+    left = {"max_retries": 0, "seed": 7, "headers": {"X-Team": "a"}}
+    assert dict(session.snapshot().models["other"].options) == left
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("timeout", "0"),
+        ("max_retries", "1.5"),
+        ("max_tokens", "many"),
+        ("temperature", "3"),
+        ("timeout", "nan"),
+    ],
+)
+def test_a_limit_that_cannot_be_is_said_and_cannot_be_saved(
+    dialog: ModelSettingsDialog, field: str, text: str
+) -> None:
+    save = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+    dialog.options.fields[field].setText(text)
+    assert "must be" in dialog.test_words.text()
+    assert not save.isEnabled()
+    made = dialog.current()
+    assert made is not None
+    assert field not in made.options
+    dialog.options.fields[field].clear()
+    assert save.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "shown"),
+    [
+        ("other", "anthropic", {"timeout", "max_retries", "max_tokens", "temperature"}),
+        ("other", "ollama", {"timeout", "max_retries", "max_tokens", "temperature", "seed", "num_ctx"}),
+        ("other", "local", {"timeout", "max_tokens", "temperature", "seed", "n_ctx"}),
+        ("other", "recorded", set()),
+        ("decision-2", "openai", {"timeout", "max_retries"}),
+        ("decision-2", "embedded", {"timeout"}),
+    ],
+)
+def test_only_what_means_something_for_the_model_is_asked(
+    dialog: ModelSettingsDialog, name: str, provider: str, shown: set[str]
+) -> None:
+    dialog.add(name)
+    dialog.provider.setCurrentIndex(dialog.provider.findData(provider))
+    assert {key for key, field in dialog.options.fields.items() if field.isVisible()} == shown
+    assert dialog.options.file.isVisible() == (provider == "recorded")
 
 
 def test_a_test_says_what_the_server_does_and_offers_its_models(

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.gui.benches import WAIT_MS, open_session, warm_embedded_model
 from workbench.engine.decisions.embedded import EmbeddedDecisionModel
+from workbench.engine.evaluation import earlier_path
 from workbench.engine.evaluation.metrics import confusion
 from workbench.engine.evaluation.rows import ResultsFile
 from workbench.engine.evaluation.run_lock import RunLock
@@ -544,3 +545,35 @@ def test_a_project_that_was_never_saved_keeps_its_answers_in_the_window(
     run_all(qtbot, session, pane)
     assert pane.lab.columns.complete() == 4
     session.adopt(None)
+
+
+def test_answers_of_an_older_version_behind_an_alias_are_asked_again_and_kept_beside(
+    qtbot: QtBot, session: Session, pane: ThresholdsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe = EmbeddedDecisionModel.describe
+
+    async def moving(self: EmbeddedDecisionModel) -> object:
+        return replace(await describe(self), version=None, moving=True)
+
+    monkeypatch.setattr(EmbeddedDecisionModel, "describe", moving)
+    run_all(qtbot, session, pane)
+    path = results_path(session.snapshot().root, "input")
+    assert path is not None
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    first = rows[0]["case"]
+    assert rows[-1]["case"] != first
+    path.write_text(
+        "".join(
+            json.dumps(row | ({"model": "older@1"} if row["case"] == first else {})) + "\n" for row in rows
+        ),
+        "utf-8",
+    )
+    pane.lab.reload()
+    rest(qtbot, session, pane)
+    assert "another version" in pane.strip.counts.text()
+    run_all(qtbot, session, pane)
+    stored = [json.loads(line)["model"] for line in path.read_text("utf-8").splitlines()]
+    assert "older@1" not in stored
+    kept = [json.loads(line) for line in earlier_path(path).read_text("utf-8").splitlines()]
+    assert {(row["case"], row["model"]) for row in kept} == {(first, "older@1")}
+    assert "another version" not in pane.strip.counts.text()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
@@ -299,3 +299,41 @@ def test_a_file_with_too_many_cases_is_shown_in_part_said_and_not_edited(
     assert session.undo_stack.count() == 0
     assert not session.dirty
     assert (root / "cases.jsonl").read_bytes() == before
+
+
+def test_no_word_lies_over_the_bars(qtbot: QtBot, session: Session) -> None:
+    pane = open_lab(qtbot, session, [0.12] * 6 + [0.82] * 6, [False] * 6 + [True] * 6)
+    plot = pane.pictures.histogram
+    box = plot.getViewBox()
+    highest, lowest = (box.mapViewToScene(QPointF(0, end)).y() for end in (1, -1))
+    for words in (plot._tag, plot._left_words, plot._right_words, plot._yes_words):
+        assert words.sceneBoundingRect().bottom() <= highest + 1
+    for words in (plot._no_words, plot._scale_words):
+        assert words.sceneBoundingRect().top() >= lowest - 1
+        assert words.sceneBoundingRect().bottom() <= box.sceneBoundingRect().bottom() + 4
+
+
+@pytest.mark.parametrize("width", [1400, 1000])
+def test_no_word_lies_over_the_curves(qtbot: QtBot, session: Session, width: int) -> None:
+    pane = open_lab(qtbot, session, [0.2, 0.4, 0.7, 0.9], [False, True, False, True])
+    pane.resize(width, 800)
+    pictures = pane.pictures
+    for tab, plot in ((0, pictures.curves), (1, pictures.roc), (2, pictures.precision_recall)):
+        pictures.tabs.setCurrentIndex(tab)
+        rest(qtbot, pane)
+        top = plot.getViewBox().mapViewToScene(QPointF(0, 1)).y()
+        assert plot.note()
+        assert plot._note.sceneBoundingRect().bottom() <= top + 1
+        legend = plot.legend.sceneBoundingRect()
+        assert legend.bottom() <= top + 1
+        assert not legend.intersects(plot._note.sceneBoundingRect().adjusted(2, 2, -2, -2))
+        assert legend.left() >= plot.getViewBox().sceneBoundingRect().left() - 2
+
+
+def test_a_tab_is_told_in_words_where_there_is_room(qtbot: QtBot, session: Session) -> None:
+    pane = open_lab(qtbot, session, *mixed())
+    tabs = pane.pictures.tabs
+    tabs.resize(700, 200)
+    assert tabs.tabText(2) == "Precision–recall"
+    tabs.resize(330, 200)
+    assert tabs.tabText(2) == "PR"

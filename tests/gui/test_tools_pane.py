@@ -59,6 +59,22 @@ def test_a_result_is_shown_as_the_model_would_see_it(qtbot: QtBot, pane: ToolsPa
     assert pane.mark.status() == "passed"
 
 
+def test_contents_are_shown_with_their_images_in_words(
+    qtbot: QtBot, session: Session, pane: ToolsPane
+) -> None:
+    contents = (
+        {"type": "text", "text": "See the picture."},
+        {"type": "image", "url": "https://example.org/a.png"},
+        {"type": "image", "data": "QUJD", "mime_type": "image/jpeg"},
+    )
+    tool = ToolDefinition("picture", "Shows it.", PARAMETERS, Simulation(contents=contents))
+    session.edit("tools", lambda project: project.set_tools((tool,)))
+    run(qtbot, pane)
+    lines = pane.result.code().splitlines()
+    assert lines[:2] == ["See the picture.", "[image: https://example.org/a.png]"]
+    assert lines[2].startswith("[image: image/jpeg, 4 characters of data, ")
+
+
 def test_an_error_goes_back_to_the_model_as_text(qtbot: QtBot, pane: ToolsPane) -> None:
     pane.list.setCurrentRow(1)
     run(qtbot, pane)

@@ -22,6 +22,7 @@ from tests.gui.benches import (
 )
 from workbench.engine.translation import replay
 from workbench.gui.models.inputs import inputs_channel
+from workbench.gui.panes.schemas import SchemaPane
 from workbench.gui.panes.translation import TranslationPane
 from workbench.gui.shell.session import Session
 
@@ -94,6 +95,37 @@ def test_choosing_a_diagnostic_jumps_to_its_place_in_the_reply(
     start, end = translated.reply.code.found() or (0, 0)
     assert FIRST_REPLY[start:end] == '"urgent"'
     assert '["low","normal","high"]' in translated.diagnostics.expected_words.text().replace(" ", "")
+
+
+def test_a_diagnostic_leads_to_the_rule_of_the_schema(
+    qtbot: QtBot, session: Session, translated: TranslationPane
+) -> None:
+    schema = SchemaPane(session, "output")
+    qtbot.addWidget(schema)
+    translated.attempts.selectRow(0)
+    translated.tabs.setCurrentWidget(translated.diagnostics)
+    assert not translated.diagnostics.rule_button.isVisible()
+    translated.diagnostics.table.selectRow(1)
+    translated.tabs.setCurrentWidget(translated.diagnostics)
+    assert translated.diagnostics.rule_button.isVisible()
+    with qtbot.waitSignal(session.reveal, timeout=WAIT_MS) as revealed:
+        qtbot.mouseClick(translated.diagnostics.rule_button, Qt.MouseButton.LeftButton)
+    assert revealed.args[0].area == "output_schema"  # type: ignore[index]
+    assert revealed.args[0].pointer == "/properties/urgency/enum"  # type: ignore[index]
+    marked = schema.editor.textCursor().selectedText().replace("\u2029", "\n")
+    assert json.loads(marked) == ["low", "normal", "high"]
+
+
+def test_a_rule_that_is_no_longer_in_the_schema_is_said(
+    qtbot: QtBot, session: Session, translated: TranslationPane
+) -> None:
+    translated.attempts.selectRow(0)
+    translated.diagnostics.table.selectRow(1)
+    session.edit("schemas", lambda project: project.set_output_schema('{"type": "object"}'))
+    translated.tabs.setCurrentWidget(translated.diagnostics)
+    with qtbot.waitSignal(session.status, timeout=WAIT_MS) as said:
+        qtbot.mouseClick(translated.diagnostics.rule_button, Qt.MouseButton.LeftButton)
+    assert "no rule at /properties/urgency/enum" in said.args[0]  # type: ignore[index]
 
 
 def test_what_the_repair_changed_is_listed_by_pointer_and_shown_by_text(translated: TranslationPane) -> None:

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from workbench.engine.decisions import DecisionModel
     from workbench.engine.decisions.embedded import FitFigures
     from workbench.engine.decisions.fitted import StaleFit
-    from workbench.engine.evaluation import Case, CaseSurvey, Evaluation, EvaluationRun, Progress
+    from workbench.engine.evaluation import (
+        Case,
+        CaseSurvey,
+        DriftAgainst,
+        Evaluation,
+        EvaluationRun,
+        Progress,
+    )
     from workbench.engine.history import HistoryStore
     from workbench.engine.model_settings import ModelSettings
     from workbench.engine.secrets import Secrets
@@ -47,6 +54,7 @@ class StageRun:
     evaluation: Evaluation
     run: EvaluationRun | None = None
     progress: Progress | None = None
+    drift: DriftAgainst | None = None
 
 
 @dataclass
@@ -317,14 +325,45 @@ async def evaluate(job: Job, history: HistoryStore | None) -> None:
         if model is not None:
             await model.aclose()
         if history is not None and run_id is not None:
-            data = {"answers": sum(s.evaluation.cases for s in job.stages), "words": summary}
+            data = _stored_figures(job, summary)
             history.append(run_id, RunEvent("evaluated", time.monotonic() - began, data))
             history.finish_run(run_id, outcome, summary)
+
+
+def _stored_figures(job: Job, words: str) -> dict[str, Any]:
+    """Return what the history keeps: how much was answered, and the figures as they are now."""
+    from workbench.engine.evaluation import evaluated_data, joined
+
+    report = joined({s.stage: s.evaluation.report(suggestions=False) for s in job.stages if s.run})
+    answers = sum(rows.count for stage in job.stages for rows in stage.evaluation.rows.values())
+    cases = sum(stage.evaluation.cases for stage in job.stages)
+    return evaluated_data(report, cases=cases, answers=answers, words=words)
+
+
+def open_drifts(job: Job) -> None:
+    """Open the answers of an earlier version, where the call names some, before anything is asked."""
+    from workbench.engine.evaluation import DriftAgainst
+
+    if job.arguments.against is None:
+        return
+    try:
+        path = Path(job.arguments.against)
+        for stage in job.stages:
+            if stage.results is not None and path.resolve() == stage.results.resolve():
+                raise CliError(f"--against {path}: this run writes into that file; name a copy of it")
+            stage.drift = DriftAgainst(path, stage.guardrail)
+            stage.drift.open()
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        words = getattr(error, "strerror", None) or error
+        raise CliError(f"--against {job.arguments.against}: {words}") from error
+    for problem in dict.fromkeys(p for stage in job.stages if stage.drift for p in stage.drift.problems):
+        complain(f"warning: {problem}")
 
 
 async def _run_stage(job: Job, stage: StageRun, model: DecisionModel | None, interrupt: _Interrupt) -> None:
     """Run the checks of one stage and gather the rows."""
     from workbench.cli.evaluations import ProgressLine
+    from workbench.engine.evaluation import earlier_path
 
     shown = ProgressLine(stage.stage)
 
@@ -338,8 +377,18 @@ async def _run_stage(job: Job, stage: StageRun, model: DecisionModel | None, int
     try:
         async for row in stage.run.rows():
             stage.evaluation.add(row)
+            if stage.drift is not None:
+                stage.drift.add(row)
     finally:
         shown.end(stage.progress)
+        if stage.drift is not None:
+            stage.drift.close()
+    if stage.run.earlier_rows and stage.results is not None:
+        kept = earlier_path(stage.results)
+        job.warnings.append(
+            f"{stage.stage}: {stage.run.earlier_rows} answers of the earlier version are kept in {kept};"
+            f" --against {kept} tells what changed"
+        )
     if overlap.found:
         job.warnings.append(
             f"{overlap.found} of the cases are labelled in the project too, where checks were fitted on them:"

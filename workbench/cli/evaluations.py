@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.cli.output import complain, table
 from workbench.engine.decisions.embedded import FitFigures
-from workbench.engine.evaluation import EvaluationReport, Progress, Suggestion
+from workbench.engine.evaluation import CheckDrift, EvaluationReport, Progress, Suggestion
 
 _HEADS = (
     "check", "n", "yes", "refused", "errors", "stale", "threshold", "precision", "recall", "FPR", "F1", "AUC", "AP",
-    "Brier", "log loss", "ECE", "MCE",
+    "Brier", "skill", "log loss", "ECE", "MCE",
 )  # fmt: skip
+_DRIFT_HEADS = ("check", "cases", "flipped", "mean shift", "PSI", "KS", "lost", "gained", "reworded")
+FLIPS_SHOWN = 10
+"""Cases of a check that are named as flipped in the text; the JSON document names more."""
 _TARGETS = {
     "recall": "recall at least {:.0%}",
     "fpr": "false alarms at most {:.0%}",
@@ -34,10 +37,35 @@ def figures_table(report: EvaluationReport) -> str:
         counts = [c.n, c.positives, c.refused, c.errors, c.stale]
         k = c.confusion
         figures = [k.precision, k.recall, k.fpr, k.f1]
-        figures += [c.auc, c.average_precision, c.brier, c.log_loss, c.ece, c.mce]
+        skill = c.brier_parts.skill if c.brier_parts is not None else None
+        figures += [c.auc, c.average_precision, c.brier, skill, c.log_loss, c.ece, c.mce]
         threshold = f"{c.threshold:g}" if c.kind == "model" else c.kind
         rows.append([name, *map(str, counts), threshold, *map(_figure, figures)])
     return table(rows, right=frozenset(range(1, len(rows[0]))))
+
+
+def drift_text(drifts: Mapping[str, CheckDrift], name: str) -> str:
+    """Return how each check moved since the answers in the file `name`, and the cases that moved farthest."""
+    models = dict.fromkeys(model for drift in drifts.values() for model in drift.models)
+    rows = [list(_DRIFT_HEADS)]
+    lines = []
+    for check, d in drifts.items():
+        moved = "-" if d.mean_shift is None else f"{d.mean_shift:+.3f}"
+        counts = [d.lost, d.gained, d.reworded]
+        figures = [str(d.cases), str(d.flipped), moved, _figure(d.psi), _figure(d.ks)]
+        rows.append([check, *figures, *map(str, counts)])
+        for flip in d.flips[:FLIPS_SHOWN]:
+            label = {True: "yes", False: "no", None: "not labelled"}[flip.label]
+            lines.append(
+                f"  {flip.case}, {check}: {flip.before:.3f} -> {flip.after:.3f} at {d.threshold:g}, {label}"
+            )
+        if d.flipped > FLIPS_SHOWN:
+            lines.append(f"  {check}: {d.flipped - FLIPS_SHOWN} more")
+    head = f"since {', '.join(models) or 'nobody'} ({name}):\n"
+    if not any(d.cases for d in drifts.values()):
+        head += "no case was answered on both sides under the same wording\n"
+    found = "outcomes that changed:\n" + "".join(line + "\n" for line in lines) if lines else ""
+    return head + table(rows, right=frozenset(range(1, len(rows[0])))) + found
 
 
 def suggestion_lines(report: EvaluationReport) -> str:

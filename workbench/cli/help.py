@@ -37,7 +37,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
         """Break the usage between its parts, and a group that is too long before one of its bars."""
-        if usage is not None:
+        if usage is not None or prefix == "":  # without a prefix it is the name that subcommands begin with
             return super()._format_usage(usage, actions, groups, prefix)
         width, self._width = self._width, 1_000_000
         try:

@@ -46,6 +46,14 @@ def write(text: str) -> None:
         raise CliError(f"the result cannot be written: {error.strerror or error}") from error
 
 
+def tell(text: str) -> None:
+    """Write a text for people, as `write` does, but with control characters shown.
+
+    A model's reply or a stored run may hold characters that steer a terminal: that retitle it or hide lines.
+    """
+    write(visible(text, keep="\n\t"))
+
+
 def complain(message: str) -> None:
     """Write a message for people to standard error; control characters, which steer terminals, are shown."""
     if sys.stderr is not None:

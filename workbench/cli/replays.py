@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.commands.check import check_table
 from workbench.cli.commands.translate import record_text, record_to_json
+from workbench.cli.output import table
 from workbench.engine.json_text import dumps
 from workbench.engine.translation import TranslationRecord
 from workbench.engine.workflows import GuardRecord, PlainRecord, ToolRecord
+from workbench.engine.workflows.program_runs import ProgramRunRecord
 
 if TYPE_CHECKING:
     from workbench.engine.workflows import GuardStep, RunDifference, ToolEntry
+    from workbench.engine.workflows.replaying import PlainStep
 
 Record = TranslationRecord | GuardRecord | ToolRecord | PlainRecord
 
 
 def replay_json(record: Record) -> dict[str, Any]:
     """Return a record in its stable JSON form: that of the live command, for other runs with every step."""
+    if isinstance(record, ProgramRunRecord):
+        steps = [{"at": each.at, "attempt": each.attempt, "label": each.label} for each in record.steps]
+        return {**record_to_json(record, record.program), "steps": steps}
     if isinstance(record, TranslationRecord):
         return record_to_json(record)
     if isinstance(record, GuardRecord):
@@ -37,7 +43,10 @@ def replay_json(record: Record) -> dict[str, Any]:
             "executions": [dict(each) for each in record.executions],
             "steps": steps,
         }
-    plain = [{"at": each.at, "label": each.label, "words": each.words} for each in record.steps]
+    plain = [
+        {"at": each.at, "label": each.label, "words": each.words, "checks": [dict(c) for c in each.figures]}
+        for each in record.steps
+    ]
     return {"format": 1, "steps": plain}
 
 
@@ -55,13 +64,24 @@ def _guard_step(step: GuardStep) -> dict[str, Any]:
 
 def replay_text(record: Record) -> str:
     """Return a record for people: what was sent and what came, in order."""
+    if isinstance(record, ProgramRunRecord):
+        return record_text(record, record.program)
     if isinstance(record, TranslationRecord):
         return record_text(record)
     if isinstance(record, GuardRecord):
         return _guard_text(record)
     if isinstance(record, ToolRecord):
         return _tool_text(record)
-    return "".join(f"+{each.at:.3f} s  {each.label}: {each.words}\n" for each in record.steps)
+    return "".join(_plain_text(each) for each in record.steps)
+
+
+def _plain_text(step: PlainStep) -> str:
+    """Return an event in a line, and below it the figures that an evaluation ended with."""
+    from workbench.engine.evaluation.run_record import HEADS, figure_rows
+
+    line = f"+{step.at:.3f} s  {step.label}: {step.words}\n"
+    rows = [list(HEADS), *figure_rows(step.figures)]
+    return line + (table(rows, right=frozenset(range(1, len(HEADS)))) if step.figures else "")
 
 
 def _guard_text(record: GuardRecord) -> str:
@@ -114,11 +134,12 @@ def _entry_body(entry: ToolEntry) -> str:
     return "\n".join(lines)
 
 
-def difference_text(found: RunDifference) -> str:
-    """Return how two runs differ, for people: outcome, value, prompt, schema, tokens."""
+def difference_text(found: RunDifference, names: tuple[str, str] | None = None) -> str:
+    """Return how two runs differ, for people: outcome, value, prompt, schema, tokens. `names` says what they are."""
     import difflib
 
-    lines = [f"run {found.before} and run {found.after}: {'the same' if found.same else 'different'}"]
+    first, second = names or (f"run {found.before}", f"run {found.after}")
+    lines = [f"{first} and {second}: {'the same' if found.same else 'different'}"]
     lines.append(f"  outcome: {_pair(*found.outcomes)}")
     lines.append(f"  attempts: {_pair(*map(str, found.attempts))}")
     lines.append(f"  tokens: {_pair(*map(_tokens, found.tokens))}")

@@ -85,7 +85,7 @@ def _headline(attempt: Attempt) -> str:
         facts.append(attempt.model)
     if attempt.recorded:
         facts.append("recorded")
-    return f"attempt {attempt.number}: {attempt.outcome} ({', '.join(facts)})"
+    return f"attempt {attempt.number}: {attempt.outcome} ({', '.join(facts) or 'nobody was asked'})"
 
 
 def _changes(before: Attempt, after: Attempt) -> list[str]:

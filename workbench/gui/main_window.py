@@ -64,6 +64,8 @@ class MainWindow(QMainWindow):
         self.resize(1440, 900)
         self.setMinimumSize(QSize(720, 480))
         self.actions_by_id = ActionSet(self)
+        # Before the panes hear of a place: what is hidden can neither scroll to it nor take the keyboard.
+        session.reveal.connect(self._on_reveal)
         self.template = TemplatePane(session)
         self.data = DataTabs(session)
         self._build_center()
@@ -217,7 +219,6 @@ class MainWindow(QMainWindow):
         self.history.changed.connect(self._update_enabled)
         session.settings.changed.connect(self._setting_changed)
         session.secret_asked.connect(self._ask_origin)
-        session.reveal.connect(self._on_reveal)
         self.status_line.problems.clicked.connect(lambda: self.docks.show_pane("problems"))
         self.toolbar.models_asked.connect(self.show_models)
         self.docks.layout_changed.connect(self._layout_changed)

@@ -62,7 +62,7 @@ def test_the_document_is_well_formed_and_fetches_nothing() -> None:
     assert parser.open == []
     assert not re.search(r"(?:src|href)=|url\(|@import|https?:", text)
     assert "script" not in parser.counts
-    assert parser.counts["svg"] == 4
+    assert parser.counts["svg"] == 5
 
 
 def test_it_shows_the_same_figures_as_the_report() -> None:

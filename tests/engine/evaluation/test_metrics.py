@@ -259,8 +259,8 @@ def test_a_million_cases_take_less_than_a_few_seconds() -> None:
     rng = np.random.default_rng(1)
     y = rng.random(1_000_000) < 0.1
     p = np.clip(rng.random(1_000_000) * 0.7 + 0.3 * y, 0, 1)
-    started = time.perf_counter()
+    started = time.process_time()
     metrics.auc(p, y)
     metrics.ece(p, y)
     metrics.average_precision(p, y)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

@@ -128,3 +128,25 @@ def test_a_full_disk_is_an_error_that_says_what_to_do_and_leaves_the_rest_readab
         store._connection.execute("PRAGMA max_page_count = 1000000")
         store.finish_run(store.start_run("check", "after", {}), "passed")
         assert store.runs(limit=1)[0].outcome == "passed"
+
+
+@pytest.mark.parametrize("data", ["[1]", "null", '"text"', "{", b"\xff\x00"])
+def test_an_event_that_is_no_object_is_told_as_damage_of_its_run(path: Path, data: object) -> None:
+    run = fill(path)
+    with HistoryStore.open(path) as store:
+        store._connection.execute("UPDATE events SET data = ? WHERE run_id = ?", (data, run))
+        with pytest.raises(HistoryError, match=f"run {run} is damaged"):
+            store.run(run)
+        assert store.run(run - 1).summary.title == "Run 3"
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
+def test_a_number_that_no_database_can_hold_is_no_run(path: Path, number: int) -> None:
+    run = fill(path)
+    with HistoryStore.open(path) as store:
+        with pytest.raises(KeyError, match=f"no run {number}"):
+            store.run(number)
+        with pytest.raises(KeyError, match=f"no run {number}"):
+            store.star(number)
+        store.delete(number)
+        assert store.runs()[0].id == run

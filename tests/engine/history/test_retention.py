@@ -121,6 +121,8 @@ def test_a_file_of_the_first_format_is_brought_up_to_date_with_all_its_runs(path
     with sqlite3.connect(path) as connection:
         connection.execute("DROP INDEX runs_by_parent")
         connection.execute("DROP INDEX runs_starred")
+        connection.execute("ALTER TABLE runs DROP COLUMN cost_amount")
+        connection.execute("ALTER TABLE runs DROP COLUMN cost_currency")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with HistoryStore.open(path) as store:
@@ -133,7 +135,7 @@ def test_a_file_of_the_first_format_is_brought_up_to_date_with_all_its_runs(path
         (version,) = connection.execute("PRAGMA user_version").fetchone()
     connection.close()
     assert {"runs_by_parent", "runs_starred"} <= names
-    assert version == 2
+    assert version == 3
 
 
 def test_the_attempts_of_a_stopped_run_are_read_out_of_its_events(store: HistoryStore) -> None:

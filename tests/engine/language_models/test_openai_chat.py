@@ -153,6 +153,7 @@ def test_t42_a_cut_answer_says_so(content: Any) -> None:
         ({"prompt_tokens": 0, "completion_tokens": 0}, Usage(0, 0)),
         (None, Usage(None, None)),
         ({"prompt_tokens": "10", "completion_tokens": True}, Usage(None, None)),
+        ({"prompt_tokens": 10**30, "completion_tokens": -1}, Usage(None, None)),
         ([], Usage(None, None)),
     ],
     ids=str,

@@ -175,7 +175,7 @@ def test_what_stays_is_asked_once(mock: Mock, status: int) -> None:
     assert len(mock.requests) == 1
 
 
-def test_t93_the_requests_are_the_first_one_and_its_retries(mock: Mock) -> None:
+def test_t93_D3_the_requests_are_the_first_one_and_its_retries(mock: Mock) -> None:  # noqa: N802
     mock.plan({"type": "fail", "status": 429, "retry_after": 0.05, "times": None})
     assert failure(mock.model(max_retries=3)).status == 429
     assert len(mock.requests) == 4
@@ -199,7 +199,7 @@ def test_a_prompt_over_the_context_is_its_own_kind_of_error(mock: Mock) -> None:
 # ---- failures of the connection and of the stream ----
 
 
-def test_an_answer_that_does_not_come_is_a_timeout(mock: Mock) -> None:
+def test_D3_an_answer_that_does_not_come_is_a_timeout(mock: Mock) -> None:  # noqa: N802
     mock.plan({"type": "delay", "seconds": 1.5})
     began = time.monotonic()
     assert failure(mock.model(timeout=0.3)).kind == "timeout"

@@ -75,6 +75,12 @@ def test_a_played_answer_says_that_it_is_recorded_and_who_gave_it(tmp_path: Path
     assert by_hand.model == "written by hand"
 
 
+@pytest.mark.parametrize("count", [-5, 10**30, True])
+def test_a_recorded_count_that_no_model_reaches_is_unknown(tmp_path: Path, count: int) -> None:
+    row = chat("x", "r", usage={"input_tokens": count, "output_tokens": 4})
+    assert complete(opened(project(tmp_path, row)), [prompt("r")]).usage == Usage(None, 4)
+
+
 def test_more_attempts_than_were_recorded_are_an_error(tmp_path: Path) -> None:
     model = opened(project(tmp_path, chat("only", "a table")))
     complete(model, [prompt("a table")])

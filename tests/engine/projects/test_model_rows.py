@@ -1,4 +1,4 @@
-"""Prices of a model and the limits of a run are read from the project, with a problem for each that is wrong."""
+"""Prices and numbers of a model and the limits of a run are read from the project, with a problem for each that is wrong."""
 
 from __future__ import annotations
 
@@ -44,6 +44,40 @@ def test_sound_prices_are_options_of_the_model(rows: str) -> None:
 )
 def test_a_wrong_price_is_an_error(rows: str, words: str) -> None:
     [(severity, code, message)] = problems(model(rows))
+    assert (severity, code) == ("error", "bad_value")
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "timeout = 0.5",
+        "max_retries = 0",
+        "temperature = 2",
+        "temperature = false",
+        "seed = -1",
+        "num_ctx = 1",
+    ],
+)
+def test_a_sound_number_is_an_option_of_the_model(row: str) -> None:
+    assert problems(model(row)) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ('timeout = "10"', "`timeout` must be a number of seconds above 0"),
+        ("timeout = 0", "`timeout` must be a number of seconds above 0"),
+        ("timeout = nan", "`timeout` must be a number of seconds above 0"),
+        ("timeout = inf", "`timeout` must be a number of seconds above 0"),
+        ("max_retries = 1.5", "`max_retries` must be a whole number from 0"),
+        ("max_tokens = true", "`max_tokens` must be a whole number of tokens"),
+        ("temperature = 2.1", "`temperature` must be a number from 0 to 2, or false"),
+        ("n_ctx = 127", "`n_ctx` must be a whole number of tokens from 128"),
+    ],
+)
+def test_a_wrong_number_is_an_error(row: str, words: str) -> None:
+    [(severity, code, message)] = problems(model(row))
     assert (severity, code) == ("error", "bad_value")
     assert words in message
 

@@ -391,9 +391,9 @@ def test_what_is_said_about_toml_keeps_its_capitals(folder: Path) -> None:
 def test_a_row_with_very_many_unknown_keys_is_read_in_good_time(folder: Path) -> None:
     keys = ",".join(f'"k{number}":{number}' for number in range(20_000))
     write(folder / "cases.jsonl", '{"id":"a","text":"t","labels":{},' + keys + "}\n")
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(Project.load(folder).diagnostics) == 20_000
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_a_folder_that_may_not_be_looked_into_is_a_project_error(

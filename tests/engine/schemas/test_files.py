@@ -307,9 +307,9 @@ def test_many_parts_are_bundled_quickly_and_too_many_refused(tmp_path: Path) -> 
         }
 
     files = write(tmp_path, many=many(1500))
-    start = time.perf_counter()
+    start = time.process_time()
     schema = parse({"$ref": "many.json"}, files)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert not schema.is_valid([None] * 1499 + [1])
     write(tmp_path, many=many(2500))
     assert first_error({"$ref": "many.json"}, files).code == "too_many_parts"

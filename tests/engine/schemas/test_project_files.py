@@ -17,6 +17,7 @@ from workbench.engine.workflows import (
     WorkflowError,
     output_schema,
     render_project,
+    schema_rule,
     translate_project,
     validate_project,
 )
@@ -103,3 +104,29 @@ def test_exports_hold_the_whole_schema(folder: Path) -> None:
 def test_a_saved_copy_keeps_its_parts(folder: Path, tmp_path: Path) -> None:
     Project.load(folder).save_as(tmp_path / "copy")
     assert output_schema(Project.load(tmp_path / "copy").snapshot()).files == ("parts/person.json",)
+
+
+def broken_rules(folder: Path, value: Any) -> list[Any]:
+    snapshot = Project.load(folder).snapshot()
+    return [schema_rule(snapshot, found) for found in output_schema(snapshot).check(value)]
+
+
+def test_a_broken_rule_is_found_in_the_file_in_which_it_is_written(folder: Path) -> None:
+    (missing,) = broken_rules(folder, {})
+    assert missing.file == "output.schema.json"
+    assert json.dumps(OUTPUT)[missing.start : missing.end] == '["who"]'
+    (wrong,) = broken_rules(folder, {"who": {"name": 1}})
+    assert wrong.file == "parts/person.json"
+    assert wrong.line == 1
+    assert json.dumps(PERSON)[wrong.start : wrong.end] == '"string"'
+
+
+def test_a_rule_that_is_gone_from_the_schema_is_said(folder: Path) -> None:
+    project = Project.load(folder)
+    (found,) = output_schema(project.snapshot()).check({})
+    project.set_output_schema('{"type": "object"}')
+    with pytest.raises(WorkflowError, match=r"today's schema has no rule at /required"):
+        schema_rule(project.snapshot(), found)
+    project.set_output_schema(None)
+    with pytest.raises(WorkflowError, match=r"has no output\.schema\.json"):
+        schema_rule(project.snapshot(), found)

@@ -355,9 +355,9 @@ def test_no_reference_ever_reaches_the_network() -> None:
 
 def test_a_pattern_that_explodes_is_stopped_and_said() -> None:
     schema = JsonSchema.from_value({"items": {"pattern": "^(a|aa)+$"}})
-    started = time.perf_counter()
+    started = time.process_time()
     (error,) = schema.check(["a" * 60 + "!"] * 50)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert (error.severity, error.code) == ("error", "pattern_timeout")
     assert not schema.is_valid(["a" * 60 + "!"])
 

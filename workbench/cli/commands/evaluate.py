@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.errors import BAD_VERDICT, GOOD, INTERRUPTED, MODEL_FAILED, CliError
-from workbench.cli.evaluation_job import STAGES, Job, StageRun, evaluate, fit, open_cases, stages_of
+from workbench.cli.evaluation_job import (
+    STAGES,
+    Job,
+    StageRun,
+    evaluate,
+    fit,
+    open_cases,
+    open_drifts,
+    stages_of,
+)
 from workbench.cli.inputs import load_project
 from workbench.cli.output import complain, print_json, write
 from workbench.cli.runs import add_model_options, open_history, secrets_for, wait_for
@@ -17,7 +26,7 @@ from workbench.engine.guardrails.settings import Stage
 
 if TYPE_CHECKING:
     from workbench.engine.decisions.embedded import FitFigures
-    from workbench.engine.evaluation import EvaluationReport
+    from workbench.engine.evaluation import CheckDrift, EvaluationReport
 
 STALE_SHOWN = 10
 """Stale rows that are named one by one in the text; the JSON document names more."""
@@ -39,6 +48,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--cases", metavar="FILE", help="cases to test on instead of the project's (JSON Lines, or CSV)"
     )
     parser.add_argument("--results", metavar="FILE", help="where the answers are kept, as JSON Lines")
+    parser.add_argument(
+        "--against",
+        metavar="FILE",
+        help="results of an earlier version of the model: tell how the probabilities and outcomes moved since",
+    )
     parser.add_argument(
         "--stage", choices=STAGES, default=None, help="only the checks of one stage (default: both)"
     )
@@ -127,6 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.cases is None,
             stages,
         )
+        open_drifts(job)
         fit(job)
         history = open_history(project.root, arguments, job.secrets)
         try:
@@ -210,7 +225,8 @@ def _notes(job: Job, reports: dict[Stage, EvaluationReport]) -> None:
                 others = ", ".join(model for model in check.models if model != run.version_now)
                 job.warnings.append(
                     f"{name}: {check.stale} rows are stale: {others} answered them, and now {run.version_now}"
-                    " answers; remove the results file to ask again"
+                    " answers; move the results file away to ask again, and name it with --against to see what"
+                    " changed"
                 )
         _note_origins(job, stage, run.version_now)
 
@@ -230,7 +246,7 @@ def _note_origins(job: Job, stage: StageRun, version: str | None) -> None:
 
 
 def _text(job: Job, report: EvaluationReport) -> str:
-    from workbench.cli.evaluations import figures_table, fit_table, suggestion_lines
+    from workbench.cli.evaluations import drift_text, figures_table, fit_table, suggestion_lines
 
     parts = []
     if job.fit is not None:
@@ -243,6 +259,8 @@ def _text(job: Job, report: EvaluationReport) -> str:
         parts += [f"{name}: {warning}\n" for warning in check.warnings]
         if check.review is not None:
             parts.append(f"{name}: {check.review.words()}\n")
+    if job.arguments.against is not None:
+        parts.append("\n" + drift_text(_drifts(job), job.arguments.against) + "\n")
     if stale := [row for stage in job.stages if stage.run is not None for row in stage.run.stale]:
         parts.append(f"stale rows that were asked again ({len(stale)}):\n")
         parts += [f"  {row.case}, {row.check}: {row.reason}\n" for row in stale[:STALE_SHOWN]]
@@ -282,10 +300,21 @@ def _document(
     }
     document["fit"] = None if job.fit is None else {f.check: _fit_json(f) for f in job.fit}
     document["stale_fits"] = [{"check": s.check, "reason": s.reason} for s in job.stale_fits]
+    drifts = {name: drift.to_json() for name, drift in _drifts(job).items()}
+    document["drift"] = drifts if job.arguments.against is not None else None
     document["gates"] = {"passed": not failures, "failures": failures}
     document["stopped"] = job.stopped
     document["warnings"] = job.warnings
     return document
+
+
+def _drifts(job: Job) -> dict[str, CheckDrift]:
+    """Return how each check moved since the results that the call names."""
+    found: dict[str, CheckDrift] = {}
+    for stage in job.stages:
+        for name, drift in (stage.drift.report() if stage.drift is not None else {}).items():
+            found[f"{name} ({stage.stage})" if name in found else name] = drift
+    return found
 
 
 def _fit_json(figures: FitFigures) -> dict[str, Any]:
@@ -306,7 +335,7 @@ def _write_html(job: Job, report: EvaluationReport) -> None:
     rows = dict(zip(report.checks, each, strict=True))
     when = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
     title = f"Evaluation of {job.project.name}"
-    text = html_report(report, rows, title=title, when=when, notes=job.warnings)
+    text = html_report(report, rows, title=title, when=when, notes=job.warnings, drifts=_drifts(job))
     try:
         Path(job.arguments.html).write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:

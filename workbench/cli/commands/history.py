@@ -1,4 +1,4 @@
-"""`history`: list, show, replay and compare the stored runs of a project, and run them again."""
+"""`history`: list, show, replay, compare and keep the stored runs of a project, run them again, and branch from them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from workbench.cli import history_edits
 from workbench.cli.errors import BAD_VERDICT, GOOD, CliError
+from workbench.cli.history_places import run_or_attempt, run_words, stored_run
 from workbench.cli.inputs import load_project, project_folder
-from workbench.cli.output import complain, print_json, table, write
+from workbench.cli.output import complain, print_json, table, tell, write
 from workbench.cli.replays import difference_text, replay_json, replay_text
 from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
 from workbench.engine.history import HistoryError, HistoryStore, Run, RunSummary, run_to_json, run_to_markdown
 from workbench.engine.text import shorten
 
-_ACTIONS = "list | show RUN | replay RUN | compare RUN RUN | again RUN… | delete RUN…"
+_ACTIONS = "list | show RUN | replay RUN | compare RUN RUN | again RUN… | branch RUN ATTEMPT | mark RUN… | delete RUN… | prune"
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -23,8 +25,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "history",
         help="list, show and replay stored runs",
-        description="Show what was sent and what came back in earlier runs. Only `again` asks a model.",
-        epilog="Exit status: 0 done, 1 compare or again found a change, 2 a wrong call or file.",
+        description="Show what was sent and what came back in earlier runs. Only `again` and `branch` ask a model.",
+        epilog="Exit status: 0 done, 1 compare or again found a change, or a branch gave no value, 2 a wrong call or file.",
     )
     parser.add_argument("project", help="the project's folder")
     actions = parser.add_subparsers(dest="action", metavar=_ACTIONS)
@@ -37,18 +39,22 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--outcome", metavar="WORD", action="append", help="only runs that ended so, such as ok or invalid"
     )
     listing.add_argument("--starred", action="store_true", help="only runs with a star")
-    listing.add_argument("--limit", type=int, default=50, help="how many at the most (default: 50)")
+    listing.add_argument(
+        "--limit", type=history_edits.positive, default=50, help="how many at the most (default: 50)"
+    )
     show = actions.add_parser("show", help="one run with all its events; with --json as it is exported")
     show.add_argument("run_id", metavar="RUN", type=int)
     replay = actions.add_parser("replay", help="one run as it was shown live")
     replay.add_argument("run_id", metavar="RUN", type=int)
     replay.add_argument("--step", metavar="N", type=int, help="as it stood after its Nth step")
-    compare = actions.add_parser("compare", help="what differs between two runs")
-    compare.add_argument("run_ids", metavar="RUN", type=int, nargs=2)
-    again = actions.add_parser("again", help="translate the requests of runs again with today's prompt")
+    compare = actions.add_parser("compare", help="what differs between two runs, or attempts as in 3.1 3.2")
+    compare.add_argument("runs", metavar="RUN[.ATTEMPT]", type=run_or_attempt, nargs=2)
+    again = actions.add_parser("again", help="run runs again with today's prompt, and tell what changed")
     again.add_argument("run_ids", metavar="RUN", type=int, nargs="+")
     again.add_argument("--parameter-set", metavar="NAME", help="the parameter set of a template preamble")
     add_model_options(again)
+    history_edits.add_branch(actions)
+    history_edits.add_keeping(actions)
     delete = actions.add_parser("delete", help="take runs out of the history")
     delete.add_argument("run_ids", metavar="RUN", type=int, nargs="+")
     parser.set_defaults(run=run, search=None, kind=None, outcome=None, starred=False, limit=50)
@@ -66,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.action == "again":
             return _again(arguments)
+        if arguments.action == "branch":
+            return history_edits.branch(arguments)
         with _opened(path) as store:
             if store.notice:
                 complain(f"warning: {store.notice}")
@@ -98,9 +106,14 @@ def _answer(store: HistoryStore, arguments: argparse.Namespace) -> int:
             limit=arguments.limit,
         )
         return _list(found, arguments)
-    return {"show": _show, "replay": _replay, "compare": _compare, "delete": _delete}[action](
-        store, arguments
-    )
+    return {
+        "show": _show,
+        "replay": _replay,
+        "compare": _compare,
+        "delete": _delete,
+        "mark": history_edits.mark,
+        "prune": history_edits.prune,
+    }[action](store, arguments)
 
 
 def _show(store: HistoryStore, arguments: argparse.Namespace) -> int:
@@ -108,7 +121,7 @@ def _show(store: HistoryStore, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(run_to_json(stored))
     else:
-        write(run_to_markdown(stored))
+        tell(run_to_markdown(stored))
     return GOOD
 
 
@@ -119,31 +132,33 @@ def _replay(store: HistoryStore, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(replay_json(record))
     else:
-        write(replay_text(record))
+        tell(replay_text(record))
     return GOOD
 
 
 def _compare(store: HistoryStore, arguments: argparse.Namespace) -> int:
-    before, after = (store.run(run_id) for run_id in arguments.run_ids)
-    return _tell_differences([(before, after)], arguments)
+    before, after = (stored_run(store, *which) for which in arguments.runs)
+    names = [run_words(*which) for which in arguments.runs]
+    return _tell_differences([(before, after)], arguments, (names[0], names[1]))
 
 
 def _delete(store: HistoryStore, arguments: argparse.Namespace) -> int:
     # All are looked up first: a number that is wrong deletes nothing.
-    for run_id in arguments.run_ids:
+    run_ids = list(dict.fromkeys(arguments.run_ids))
+    for run_id in run_ids:
         store.run(run_id)
-    for run_id in arguments.run_ids:
+    for run_id in run_ids:
         store.delete(run_id)
     if arguments.json:
-        print_json({"format": 1, "deleted": list(arguments.run_ids)})
+        print_json({"format": 1, "deleted": run_ids})
     else:
-        write("".join(f"run {run_id} deleted\n" for run_id in arguments.run_ids))
+        write("".join(f"run {run_id} deleted\n" for run_id in run_ids))
     return GOOD
 
 
 def _again(arguments: argparse.Namespace) -> int:
-    """Run the requests of stored runs again and tell what changed; each new run is stored below the old one."""
-    from workbench.engine.workflows import translate_project
+    """Run stored runs again and tell what changed; each new run is stored below the old one."""
+    from workbench.engine.workflows import RUNS_AGAIN, run_again
 
     if arguments.no_history:
         raise CliError(
@@ -161,31 +176,30 @@ def _again(arguments: argparse.Namespace) -> int:
     try:
         stored = [store.run(run_id) for run_id in arguments.run_ids]
         for before in stored:
-            if before.summary.kind != "translate":
-                raise CliError(f"run {before.summary.id} is no translation; only those can run again here")
-        for before in stored:
-            newest = max((each.id for each in store.runs(limit=1)), default=0)
-            wait_for(
-                lambda before=before: translate_project(  # type: ignore[misc]
+            if before.summary.kind not in RUNS_AGAIN:
+                raise CliError(
+                    f"run {before.summary.id} is of the kind {before.summary.kind}, which cannot run again"
+                )
+        for run_id, before in zip(arguments.run_ids, stored, strict=True):
+            made = wait_for(
+                lambda run_id=run_id: run_again(  # type: ignore[misc]
                     snapshot,
-                    str(before.inputs.get("request", "")),
+                    store,
+                    run_id,
                     model_name=arguments.model,
-                    parameter_set=arguments.parameter_set or before.inputs.get("parameter_set"),
-                    history=store,
+                    parameter_set=arguments.parameter_set,
                     secrets=secrets,
-                    parent=before.summary.id,
                 )
             )
-            made = [each for each in store.runs(kind="translate", limit=1) if each.id > newest]
-            if not made:
-                raise CliError(f"the new run is not in the history: {store.problem}")
-            pairs.append((before, store.run(made[0].id)))
+            pairs.append((before, store.run(made)))
         return _tell_differences(pairs, arguments)
     finally:
         close_history(store)
 
 
-def _tell_differences(pairs: list[tuple[Run, Run]], arguments: argparse.Namespace) -> int:
+def _tell_differences(
+    pairs: list[tuple[Run, Run]], arguments: argparse.Namespace, names: tuple[str, str] | None = None
+) -> int:
     from workbench.engine.workflows import compare_runs
 
     found = [compare_runs(before, after) for before, after in pairs]
@@ -193,7 +207,7 @@ def _tell_differences(pairs: list[tuple[Run, Run]], arguments: argparse.Namespac
     if arguments.json:
         print_json({"format": 1, "changed": changed, "runs": [each.to_json() for each in found]})
     else:
-        write("".join(map(difference_text, found)))
+        tell("".join(difference_text(each, names) for each in found))
         if len(found) > 1:
             write(f"{len(found)} runs: {changed} changed\n")
     return BAD_VERDICT if changed else GOOD
@@ -206,15 +220,19 @@ def _list(runs: list[RunSummary], arguments: argparse.Namespace) -> int:
     if not runs:
         write("no runs\n")
         return GOOD
-    rows = [["run", "started", "what", "result", "took"]]
+    # A column that has nothing to say is left out: most models have no prices.
+    priced = any(summary.cost is not None for summary in runs)
+    rows = [["run", "started", "what", "result", "took", *(["cost"] if priced else [])]]
     for summary in runs:
         started = datetime.fromtimestamp(summary.started_at).strftime("%Y-%m-%d %H:%M")
         took = "" if summary.elapsed_ms is None else f"{summary.elapsed_ms:.0f} ms"
         result = summary.outcome + (
             f", {summary.summary}" if summary.summary not in ("", summary.outcome) else ""
         )
-        rows.append([str(summary.id), started, summary.name or summary.title, shorten(result, 60), took])
-    write(table(rows, right=frozenset({0, 4})))
+        row = [str(summary.id), started, summary.name or summary.title, shorten(result, 60), took]
+        cost = "unknown" if summary.cost is None else summary.cost.words()
+        rows.append([*row, *([cost] if priced else [])])
+    write(table(rows, right=frozenset({0, 4, 5})))
     return GOOD
 
 
@@ -229,6 +247,8 @@ def _row(summary: RunSummary) -> dict[str, Any]:
         "model": summary.model,
         "started_at": summary.started_at,
         "elapsed_ms": summary.elapsed_ms,
+        "cost": None if summary.cost is None else summary.cost.to_json(),
+        "parent": summary.parent_run,
         "attempts": len(summary.attempts),
         "starred": summary.starred,
     }

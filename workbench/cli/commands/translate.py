@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.cli.errors import GOOD, CliError
 from workbench.cli.inputs import load_project, read_file, text_argument
-from workbench.cli.output import print_json, write
+from workbench.cli.output import print_json, tell
 from workbench.cli.progress import Progress, progress_for
 from workbench.cli.request_loop import request_loop
 from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(answer.document)
     else:
-        write(answer.text + _expectation(project, arguments))
+        tell(answer.text + _expectation(project, arguments))
     return answer.status
 
 
@@ -121,7 +121,7 @@ class _Translating:
         if self.arguments.json:
             print_json({"request": request, **answer.document}, indent=None)
         else:
-            write(answer.text)
+            tell(answer.text)
         return answer.status
 
     def _options(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _replay(project: Project, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(record_to_json(record, program))
     else:
-        write(f"replay of run {arguments.replay}; nothing is sent\n" + record_text(record, program))
+        tell(f"replay of run {arguments.replay}; nothing is sent\n" + record_text(record, program))
     return exit_status(record, program)
 
 
@@ -225,14 +225,14 @@ def _batch(translating: _Translating) -> int:
         answer = translating.answer(request)
         answers.append(answer)
         if not arguments.json:
-            write(f"{number}/{len(requests)}  {shorten(request, 60)}\n    {answer.short}\n")
+            tell(f"{number}/{len(requests)}  {shorten(request, 60)}\n    {answer.short}\n")
     if arguments.json:
         rows = [
             {"request": request, **answer.document} for request, answer in zip(requests, answers, strict=True)
         ]
         print_json({"format": 1, "results": rows})
     else:
-        write(_count(answers, arguments))
+        tell(_count(answers, arguments))
     return max(answer.status for answer in answers)
 
 

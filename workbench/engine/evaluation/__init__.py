@@ -25,21 +25,31 @@ if TYPE_CHECKING:
     )
     from workbench.engine.evaluation.rows import ResultRow, ResultsFile, asked_hash
     from workbench.engine.evaluation.run_lock import ResultsBusy
+    from workbench.engine.evaluation.run_record import evaluated_data, figure_rows
     from workbench.engine.evaluation.runner import EvaluationRun, Progress, StaleRow
     from workbench.engine.evaluation.suggestions import OutOfBag, Suggestion, suggest
+    from workbench.engine.evaluation.version_drift import (
+        CheckDrift,
+        DriftAgainst,
+        FlippedCase,
+        earlier_path,
+    )
 
 __all__ = [
     "Case",
     "CaseStream",
     "CaseSurvey",
+    "CheckDrift",
     "CheckReport",
     "CheckRows",
     "ClusterRun",
     "ColumnMapping",
     "CrossValidatedModel",
+    "DriftAgainst",
     "Evaluation",
     "EvaluationReport",
     "EvaluationRun",
+    "FlippedCase",
     "ModelOpener",
     "OutOfBag",
     "Progress",
@@ -50,7 +60,10 @@ __all__ = [
     "Suggestion",
     "asked_hash",
     "csv_header",
+    "earlier_path",
     "evaluate_rows",
+    "evaluated_data",
+    "figure_rows",
     "fit_on_cases",
     "guess_mapping",
     "html_report",
@@ -74,8 +87,10 @@ _MODULES = (
     "report",
     "rows",
     "run_lock",
+    "run_record",
     "runner",
     "suggestions",
+    "version_drift",
 )
 
 __getattr__, __dir__ = lazy_names(__name__, _MODULES, __all__)

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.engine.evaluation import metrics
 from workbench.engine.evaluation.report import CheckReport, CheckRows, EvaluationReport
+from workbench.engine.evaluation.version_drift import CheckDrift
 
 _STYLE = """
 :root { color-scheme: light dark; --yes: #c2410c; --no: #2563eb; --line: #8888; }
@@ -28,11 +29,12 @@ def html_report(
     title: str = "Evaluation",
     when: str = "",
     notes: Iterable[str] = (),
+    drifts: Mapping[str, CheckDrift] | None = None,
 ) -> str:
     """Return the report as one HTML document; `rows` are the labelled results behind it (see `Evaluation.rows`).
 
     Holds no texts of cases, only figures. `when` is a date to show, as the caller wants it written; `notes` are
-    sentences about the whole, such as what is stale.
+    sentences about the whole, such as what is stale; `drifts` say how checks moved since an earlier version.
     """
     sections = [_section(check, rows[name]) for name, check in report.checks.items() if name in rows]
     model = escape(report.model or "unknown model")
@@ -43,6 +45,7 @@ def html_report(
         f"<style>{_STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n<p>{model}{date}</p>\n"
         + "".join(f'<p class="note">{escape(note)}</p>\n' for note in notes)
         + f"{_overview(report)}\n<p>Good cases that at least one check flags: {union}</p>\n"
+        + _drift_section(drifts or {})
         + "\n".join(sections)
         + "\n</body></html>\n"
     )
@@ -61,21 +64,50 @@ def _overview(report: EvaluationReport) -> str:
         "FPR",
         "F1",
         "AUC",
-        "ECE",
+        "AP",
         "Brier",
+        "skill",
+        "log loss",
+        "ECE",
+        "MCE",
     )
     lines = []
     for name, c in report.checks.items():
         k = c.confusion
         threshold = _number(c.threshold) if c.kind == "model" else c.kind
         cells = [c.n, c.positives, c.refused, c.errors, threshold]
-        figures = [k.precision, k.recall, k.fpr, k.f1, c.auc, c.ece, c.brier]
+        skill = c.brier_parts.skill if c.brier_parts is not None else None
+        figures = [k.precision, k.recall, k.fpr, k.f1, c.auc, c.average_precision]
+        figures += [c.brier, skill, c.log_loss, c.ece, c.mce]
         row = "".join(f"<td>{cell}</td>" for cell in cells) + "".join(
             f"<td>{_number(v)}</td>" for v in figures
         )
         lines.append(f"<tr><td>{escape(name)}</td>{row}</tr>")
     head = "".join(f"<th>{h}</th>" for h in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _drift_section(drifts: Mapping[str, CheckDrift]) -> str:
+    """Return the table of how checks moved since an earlier version, and the cases whose outcome changed."""
+    if not drifts:
+        return ""
+    models = (
+        ", ".join(dict.fromkeys(model for drift in drifts.values() for model in drift.models)) or "nobody"
+    )
+    heads = ("check", "cases", "outcomes changed", "mean shift", "PSI", "KS")
+    lines, flips = [], []
+    for name, d in drifts.items():
+        cells = [str(d.cases), str(d.flipped), *(_number(value) for value in (d.mean_shift, d.psi, d.ks))]
+        lines.append(f"<tr><td>{escape(name)}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        flips += [
+            f"<li>{escape(flip.case)}, {escape(name)}: {flip.before:.3f} → {flip.after:.3f}</li>"
+            for flip in d.flips
+        ]
+    head = "".join(f"<th>{each}</th>" for each in heads)
+    return (
+        f"<section><h2>Since {escape(models)}</h2><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}"
+        f"</tbody></table><ul>{''.join(flips)}</ul></section>\n"
+    )
 
 
 def _rule_section(check: CheckReport) -> str:
@@ -117,7 +149,11 @@ def _suggestion(s: Mapping[str, Any]) -> str:
 
 
 def _figures(p: Any, y: Any, threshold: float) -> str:
-    figures = [("Probabilities by label", _histogram(p, y, threshold)), ("Reliability", _reliability(p, y))]
+    figures = [
+        ("Probabilities by label", _histogram(p, y, threshold)),
+        ("Against the threshold", _curves(p, y, threshold)),
+        ("Reliability of P(yes)", _reliability(p, y)),
+    ]
     roc, pr = metrics.roc_points(p, y), metrics.pr_points(p, y)
     if roc is not None:
         figures.append(("ROC", _frame("false-positive rate", "recall", _line(roc[0], roc[1]) + _diagonal())))
@@ -145,13 +181,39 @@ def _frame(x_name: str, y_name: str, inside: str) -> str:
     )
 
 
-def _line(xs: Any, ys: Any) -> str:
+def _line(xs: Any, ys: Any, look: str = 'stroke="var(--no)"') -> str:
+    """Return a line through the points; those that are not defined are left out, with a gap in their place."""
     step = max(1, len(xs) // 500)  # more points than pixels tell nothing
     picked = list(range(0, len(xs), step))
     if picked[-1] != len(xs) - 1:
         picked.append(len(xs) - 1)
-    points = " ".join(f"{_x(float(xs[i])):.1f},{_y(float(ys[i])):.1f}" for i in picked)
-    return f'<polyline points="{points}" fill="none" stroke="var(--no)" stroke-width="2"/>'
+    parts, gap = [], True
+    for i in picked:
+        if ys[i] != ys[i]:
+            gap = True
+            continue
+        parts.append(f"{'M' if gap else 'L'}{_x(float(xs[i])):.1f},{_y(float(ys[i])):.1f}")
+        gap = False
+    return f'<path d="{" ".join(parts)}" fill="none" {look} stroke-width="2"/>'
+
+
+def _curves(p: Any, y: Any, threshold: float) -> str:
+    """Return precision, recall and false-positive rate as steps over the threshold."""
+    import numpy as np
+
+    curve = metrics.threshold_curve(p, y)
+    # A threshold between two probabilities acts as the next higher one.
+    x = np.repeat(np.r_[0.0, curve.thresholds], 2)[1:-1]
+    looks = (
+        ("precision", curve.precision, 'stroke="var(--no)"'),
+        ("recall", curve.recall, 'stroke="currentColor" stroke-dasharray="6 3"'),
+        ("false-positive rate", curve.fpr, 'stroke="var(--yes)" stroke-dasharray="2 2"'),
+    )
+    lines = "".join(
+        f"<g><title>{name}</title>{_line(x, np.repeat(values, 2), look)}</g>" for name, values, look in looks
+    )
+    mark = f'<path class="axis" d="M{_x(threshold):.1f},{_y(0)} V{_y(1)}"/>'
+    return _frame("threshold", "precision —, recall – –, false alarms ···", lines + mark)
 
 
 def _diagonal() -> str:

@@ -309,6 +309,15 @@ class BrierParts:
     uncertainty: float
     skill: float | None
 
+    def to_json(self) -> dict[str, float | None]:
+        """Return the parts by name."""
+        return {
+            "reliability": self.reliability,
+            "resolution": self.resolution,
+            "uncertainty": self.uncertainty,
+            "skill": self.skill,
+        }
+
 
 def brier_parts(p: Numbers, y: Numbers) -> BrierParts | None:
     """Return the parts of the Brier score; `None` without cases. Grouped by value, they add up exactly."""

@@ -65,7 +65,8 @@ class CheckReport:
     `models` maps the versions that answered to their number of rows; `stale` counts the rows of versions other
     than the one that answers now. `kind` is `model`, or that of a check that asks none: its 0 or 1 is no estimate,
     so that such a report has no Brier score, no log loss, no calibration errors and no suggestions. `review` is what
-    the project's review band leaves to a person, `None` where it has none.
+    the project's review band leaves to a person, `None` where it has none; `brier_parts` are Murphy's parts of the
+    Brier score.
     """
 
     check: str
@@ -90,6 +91,7 @@ class CheckReport:
     stale: int = 0
     kind: str = "model"
     review: metrics.Coverage | None = None
+    brier_parts: metrics.BrierParts | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the shape that `prompt-workbench evaluate --json` prints for a check."""
@@ -113,6 +115,7 @@ class CheckReport:
             "auc": self.auc,
             "average_precision": self.average_precision,
             "brier": self.brier,
+            "brier_parts": self.brier_parts.to_json() if self.brier_parts is not None else None,
             "log_loss": self.log_loss,
             "ece": self.ece,
             "mce": self.mce,
@@ -315,6 +318,7 @@ def report_check(
         stale,
         kind,
         None if review_from is None else metrics.coverage(p, y, min(review_from, threshold), threshold),
+        metrics.brier_parts(p, y) if estimated else None,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from workbench.engine.decisions import DecisionError, ModelInfo
 from workbench.engine.evaluation.cases import Case
 from workbench.engine.evaluation.rows import (
+    OTHER_VERSION,
     ResultRow,
     ResultsFile,
     applied,
@@ -25,6 +26,7 @@ from workbench.engine.evaluation.rows import (
 )
 from workbench.engine.evaluation.run_lock import RunLock
 from workbench.engine.evaluation.stored_rows import StoredRows
+from workbench.engine.evaluation.version_drift import earlier_path
 from workbench.engine.guardrails.guardrail import guardrail_from_settings, rule_result
 from workbench.engine.guardrails.results import Status
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings, Stage
@@ -90,7 +92,8 @@ class EvaluationRun:
     Iterate over `rows()`; rows come case by case, in the order in which the calls end. With a `results` file,
     rows already in it that answer the present text and wording (and come from the same model, and from the
     same version where it is known beforehand) are taken from there, and every new row is written at once, so
-    that a run that was stopped or killed goes on where it ended. No row is held; of a results file about 30
+    that a run that was stopped or killed goes on where it ended. A row of another version of the model is asked
+    again and kept beside (see `earlier_path`), so that both can be compared. No row is held; of a results file about 30
     bytes a case are (see `StoredRows`).
 
     Checks that ask no model are answered here, whoever the others are asked of; `model` may be `None` where
@@ -130,6 +133,8 @@ class EvaluationRun:
         self.stale_counts: Counter[str] = Counter()
         self._cases = cases
         self._results = ResultsFile(results) if results is not None else None
+        self._earlier = ResultsFile(earlier_path(results)) if results is not None else None
+        self.earlier_rows = 0
         self._lock = RunLock(results, who) if results is not None else None
         self._stored: StoredRows | None = None
         self._concurrency = concurrency
@@ -248,6 +253,8 @@ class EvaluationRun:
     def _close_results(self) -> None:
         if self._results is not None:
             self._results.close()
+        if self._earlier is not None:
+            self._earlier.close()
 
     def _next_batch(self, source: Iterator[Case]) -> Batch:
         """Return the next cases to ask for, and what was found on the way to them."""
@@ -317,6 +324,9 @@ class EvaluationRun:
                     self._stored.keep(place)
                     continue
                 self._results.append([best])
+            elif why == OTHER_VERSION and self._earlier is not None:
+                self._earlier.append([row])
+                self.earlier_rows += 1
             self._stored.drop(place)
         if best is None and mine and reason is not None:
             self.stale_counts[reason] += 1

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from workbench.engine.decisions import Answer, BadAnswer, YesNoAnswer
 from workbench.engine.patterns import compile_pattern
+from workbench.engine.text import shorten
 
 PATTERN_TIMEOUT = 0.25
 """Seconds that one pattern may take on one text; then the check is an error, and the text does not pass."""
@@ -55,7 +56,8 @@ class PatternCheck:
         try:
             return compile_pattern(self.pattern, regex.IGNORECASE if self.ignore_case else 0)
         except regex.error as error:
-            raise ValueError(f"the pattern {self.pattern!r} is no regular expression: {error}") from error
+            shown = repr(shorten(self.pattern))
+            raise ValueError(f"the pattern {shown} is no regular expression: {error}") from error
 
     @property
     def description(self) -> str:

@@ -96,9 +96,23 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     )
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version != schema.VERSION:
+        if not 0 < version <= schema.VERSION:
             raise ValueError(f"the history has format {version}, this program reads {schema.VERSION}")
+        return connection if version == schema.VERSION else _brought_up_to_date(connection)
     except BaseException:
         connection.close()
         raise
-    return connection
+
+
+def _brought_up_to_date(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a copy in memory of an older file that may not be written, in the format of today."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    try:
+        connection.backup(copy)
+        schema.prepare(copy)
+        copy.execute("PRAGMA query_only = ON")  # what is written to a copy would be lost without a word
+    except BaseException:
+        copy.close()
+        raise
+    connection.close()
+    return copy

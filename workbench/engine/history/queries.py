@@ -7,10 +7,11 @@ from collections.abc import Collection
 from typing import Any
 
 from workbench.engine.history.records import AttemptSummary, RunSummary
+from workbench.engine.prices import DEFAULT_CURRENCY, Cost
 
 _FIELDS = (
     "id", "kind", "title", "outcome", "summary", "started_at", "finished_at", "model", "name", "note", "starred",
-    "live", "parent_run", "parent_attempt", "events",
+    "live", "parent_run", "parent_attempt", "events", "cost_amount", "cost_currency",
 )  # fmt: skip
 COLUMNS = (
     ", ".join(_FIELDS)
@@ -24,6 +25,8 @@ def summary_of(row: tuple[Any, ...], attempts: tuple[AttemptSummary, ...]) -> Ru
     fields = dict(zip(_FIELDS, row, strict=True))
     fields["starred"] = bool(fields["starred"])
     fields["live"] = bool(fields["live"])
+    amount, currency = fields.pop("cost_amount"), fields.pop("cost_currency")
+    fields["cost"] = None if amount is None else Cost(amount, currency or DEFAULT_CURRENCY)
     return RunSummary(**fields, attempts=attempts)
 
 

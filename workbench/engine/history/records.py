@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.engine.events import RunEvent
+from workbench.engine.prices import Cost
 
 RUNNING = "running"
 INTERRUPTED = "interrupted"
@@ -33,7 +34,7 @@ class RunSummary:
     `kind` is `check`, `translate`, `evaluate` or `tool`. `started_at` and `finished_at` are seconds since
     the epoch; a run that never finished has no `finished_at` and the outcome `running` or, once its process
     is gone, `interrupted`. `parent_run` and `parent_attempt` name the run it was branched from. `events` is
-    the number of stored events.
+    the number of stored events. `cost` is what all calls of the run cost together, `None` where that is unknown.
     """
 
     id: int
@@ -52,6 +53,7 @@ class RunSummary:
     parent_attempt: int | None
     events: int
     attempts: tuple[AttemptSummary, ...] = ()
+    cost: Cost | None = None
 
     @property
     def elapsed_ms(self) -> float | None:

@@ -25,6 +25,7 @@ def run_to_json(run: Run) -> dict[str, Any]:
         "model": summary.model,
         "started_at": _time(summary.started_at),
         "finished_at": None if summary.finished_at is None else _time(summary.finished_at),
+        "cost": None if summary.cost is None else summary.cost.to_json(),
         "parent": None
         if summary.parent_run is None
         else {"run": summary.parent_run, "attempt": summary.parent_attempt},
@@ -46,6 +47,8 @@ def run_to_markdown(run: Run) -> str:
     ]
     if summary.elapsed_ms is not None:
         lines.append(f"- took: {summary.elapsed_ms:.0f} ms")
+    if summary.cost is not None:
+        lines.append(f"- cost: {summary.cost.words()}")
     if summary.note:
         lines += ["", summary.note]
     lines += ["", "## Inputs", "", *_fenced(run.inputs)]

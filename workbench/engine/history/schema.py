@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sqlite3
 from collections.abc import Callable
 
-VERSION = 2
+from workbench.engine.events import RunEvent
+from workbench.engine.history.costs import PRICED_KINDS, cost_of
+
+VERSION = 3
 
 _TABLES = """
 CREATE TABLE runs (
@@ -24,7 +29,9 @@ CREATE TABLE runs (
     parent_run     INTEGER REFERENCES runs(id) ON DELETE SET NULL,
     parent_attempt INTEGER,
     owner          TEXT NOT NULL,
-    inputs         TEXT NOT NULL
+    inputs         TEXT NOT NULL,
+    cost_amount    REAL,
+    cost_currency  TEXT
 );
 CREATE INDEX runs_by_kind ON runs(kind, id);
 CREATE INDEX runs_by_live_key ON runs(live_key) WHERE live_key IS NOT NULL;
@@ -64,8 +71,40 @@ def _to_2(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _to_3(connection: sqlite3.Connection) -> None:
+    """Keep what each run cost beside it; for runs that are there already it is read out of their events."""
+    connection.execute("ALTER TABLE runs ADD COLUMN cost_amount REAL")
+    connection.execute("ALTER TABLE runs ADD COLUMN cost_currency TEXT")
+    marks = ", ".join("?" * len(PRICED_KINDS))
+    runs = connection.execute(
+        f"SELECT id, kind FROM runs WHERE outcome <> 'running' AND kind IN ({marks})", sorted(PRICED_KINDS)
+    ).fetchall()
+    for run_id, kind in runs:
+        # A damaged event must not keep the whole history from being opened: that run's cost stays unknown.
+        with contextlib.suppress(ValueError, TypeError, AttributeError):
+            write_cost(connection, run_id, kind)
+
+
+def write_cost(connection: sqlite3.Connection, run_id: int, kind: str) -> None:
+    """Store what the events of a run say of its cost; nothing where they do not tell it.
+
+    Raises:
+        ValueError: where an event is damaged.
+    """
+    rows = connection.execute(
+        "SELECT kind, at, data FROM events WHERE run_id = ? AND kind IN ('reply', 'failed') ORDER BY seq",
+        (run_id,),
+    )
+    cost = cost_of(kind, (RunEvent(name, at, json.loads(data)) for name, at, data in rows))
+    if cost is not None:
+        connection.execute(
+            "UPDATE runs SET cost_amount = ?, cost_currency = ? WHERE id = ?",
+            (cost.amount, cost.currency, run_id),
+        )
+
+
 # One function per version that a file may still have; each brings the file to the next one.
-_MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
+_MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3}
 
 
 def prepare(connection: sqlite3.Connection) -> None:

@@ -23,6 +23,7 @@ from workbench.engine.history.files import (
 from workbench.engine.history.owners import owner_lives, owner_of_this_process
 from workbench.engine.history.queries import COLUMNS, conditions, summary_of
 from workbench.engine.history.records import INTERRUPTED, RUNNING, AttemptSummary, Run, RunSummary
+from workbench.engine.history.schema import write_cost
 from workbench.engine.history.texts import map_strings, strings_of
 
 _SEARCH_TEXT_LIMIT = 200_000
@@ -234,7 +235,7 @@ class HistoryStore:
         """
         with self._lock:
             row = self._connection.execute(
-                f"SELECT {COLUMNS}, inputs FROM runs WHERE id = ?", (run_id,)
+                f"SELECT {COLUMNS}, inputs FROM runs WHERE id = ?", (_key(run_id),)
             ).fetchone()
             if row is None:
                 raise KeyError(f"there is no run {run_id} in this history")
@@ -245,8 +246,8 @@ class HistoryStore:
         try:
             return Run(
                 summary_of(row[:-1], attempts),
-                json.loads(row[-1]),
-                tuple(RunEvent(kind, at, json.loads(data)) for kind, at, data in events),
+                _object(row[-1]),
+                tuple(RunEvent(kind, at, _object(data)) for kind, at, data in events),
             )
         except (ValueError, TypeError) as error:
             raise HistoryError(f"{self.path}: run {run_id} is damaged: {error}") from error
@@ -286,7 +287,7 @@ class HistoryStore:
     def delete(self, run_id: int) -> None:
         """Delete a run; runs that were branched from it stay."""
         with self._lock:
-            self._delete_where("id = ?", (run_id,))
+            self._delete_where("id = ?", (_key(run_id),))
 
     def rename(self, run_id: int, name: str) -> None:
         """Give a run a name of the user's own; an empty name takes it away."""
@@ -382,7 +383,9 @@ class HistoryStore:
 
     def _set(self, run_id: int, column: str, value: object) -> None:
         with self._lock:
-            cursor = self._connection.execute(f"UPDATE runs SET {column} = ? WHERE id = ?", (value, run_id))
+            cursor = self._connection.execute(
+                f"UPDATE runs SET {column} = ? WHERE id = ?", (value, _key(run_id))
+            )
             if not cursor.rowcount:
                 raise KeyError(f"there is no run {run_id} in this history")
             self._index(run_id)
@@ -413,10 +416,11 @@ class HistoryStore:
         return len(rows)
 
     def _sum_up(self, run_id: int, outcome: str) -> None:
-        """Store the attempts that the events of a translation tell of and that were not stored yet."""
+        """Store what the run cost, and the attempts of a translation that were not stored yet, as its events tell."""
         (kind,) = self._connection.execute("SELECT kind FROM runs WHERE id = ?", (run_id,)).fetchone() or (
             "",
         )
+        write_cost(self._connection, run_id, kind)
         if kind != "translate":
             return
         stored = {each.number for each in self._attempts([run_id]).get(run_id, ())}
@@ -480,3 +484,20 @@ class HistoryStore:
         if self._scrub is not None:
             value = map_strings(value, self._scrub)
         return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def _key(run_id: int) -> int:
+    """Return the number of a run as SQLite can look it up; no run has a number that is too large for it."""
+    return run_id if abs(run_id) < 2**63 else -1
+
+
+def _object(text: str | bytes) -> dict[str, Any]:
+    """Return the JSON object that was stored.
+
+    Raises:
+        ValueError: where it is no JSON, or no object.
+    """
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError(f"an object is expected, not {type(value).__name__}")
+    return value

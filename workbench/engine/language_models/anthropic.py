@@ -9,6 +9,7 @@ from typing import Any
 from workbench.engine.json_text import dumps
 from workbench.engine.language_models.base import (
     FinishReason,
+    LanguageModelError,
     Message,
     ResponseFormat,
     Tool,
@@ -54,8 +55,6 @@ class AnthropicModel(HttpLanguageModel):
 
     default_secret_header = "x-api-key"
 
-    _sends_temperature = True
-
     def _url(self) -> str:
         return endpoint(self._target.base_url, "messages")
 
@@ -98,13 +97,8 @@ class AnthropicModel(HttpLanguageModel):
             body["stream"] = True
         return body
 
-    def _adapt(self, error: Exception) -> bool:
-        """Leave out the temperature where a model takes none."""
-        said = str(getattr(error, "server_message", "") or "").lower()
-        if getattr(error, "status", None) == 400 and "temperature" in said and self._sends_temperature:
-            self._sends_temperature = False
-            return True
-        return False
+    def _adapt(self, error: LanguageModelError) -> bool:
+        return self._learns_of_temperature(error)
 
     def _decode(self, value: Any, body: Mapping[str, Any]) -> Parts:
         return _unwrap(decode_message(value), _answer_tool(body))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from workbench.engine.prices import Cost
@@ -50,6 +51,33 @@ class Message:
         if isinstance(self.content, str):
             return self.content
         return "".join(str(part.get("text", "")) for part in self.content if part.get("type") == "text")
+
+    def shown_text(self) -> str:
+        """Return the message for people: its text, and each image in words on a line of its own."""
+        if isinstance(self.content, str):
+            return self.content
+        parts = (
+            str(part.get("text", "")) if part.get("type") == "text" else image_words(part)
+            for part in self.content
+        )
+        return "\n".join(part for part in parts if part)
+
+
+def image_words(part: Mapping[str, Any]) -> str:
+    """Return what a part of a message is where it cannot be drawn: the address, or kind, size and a mark of the data.
+
+    The mark (the beginning of a SHA-256) tells two images of one size apart.
+    """
+    image = part.get("image_url")
+    url = image.get("url") if isinstance(image, Mapping) else image
+    if not isinstance(url, str):
+        return f"[{part.get('type', 'part')}]"
+    if not url.startswith("data:"):
+        return f"[image: {url}]"
+    head, _, data = url.partition(",")
+    kind = head.removeprefix("data:").partition(";")[0] or "unknown kind"
+    mark = sha256(data.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"[image: {kind}, {len(data):,} characters of data, {mark}]"
 
 
 @dataclass(frozen=True, slots=True)

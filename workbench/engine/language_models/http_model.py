@@ -137,6 +137,7 @@ class HttpLanguageModel(ABC):
     """A language model behind an HTTP server. A subclass knows one wire dialect."""
 
     default_secret_header = "Authorization"
+    _sends_temperature = True
 
     def __init__(self, target: Target, *, transport: Transport | None = None) -> None:
         self._target = target
@@ -187,6 +188,14 @@ class HttpLanguageModel(ABC):
     def _adapt(self, error: LanguageModelError) -> bool:
         """Learn from an error what this server does not take; True when another try makes sense."""
         return False
+
+    def _learns_of_temperature(self, error: LanguageModelError) -> bool:
+        """Leave out the temperature from now on where the model says that it takes none."""
+        said = (error.server_message or "").lower()
+        if error.status != 400 or "temperature" not in said or not self._sends_temperature:
+            return False
+        self._sends_temperature = False
+        return True
 
     # ---- the protocol ----
 
@@ -490,8 +499,8 @@ async def sse_data(stream: Lines) -> AsyncIterator[str]:
 
 
 def count(value: Any) -> int | None:
-    """Return a count of tokens, `None` for anything that is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a count of tokens, `None` for anything that is none, such as a number that no model can reach."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
 
 
 def usage_of(value: Any, input_name: str, output_name: str) -> Usage:

@@ -42,7 +42,6 @@ _FINISH: dict[str, FinishReason] = {
 class OpenAIChatModel(HttpLanguageModel):
     """A model behind `POST …/chat/completions`."""
 
-    _sends_temperature = True
     _sends_stream_options = True
     _limit_name: str | None = None
 
@@ -60,7 +59,7 @@ class OpenAIChatModel(HttpLanguageModel):
         tools: Sequence[Tool] | None,
         stream: bool,
     ) -> dict[str, Any]:
-        body: dict[str, Any] = {"messages": [chat_message(message) for message in messages]}
+        body: dict[str, Any] = {"messages": chat_messages(messages)}
         if self._target.model:
             body = {"model": self._target.model, **body}
         if self._options.temperature is not None and self._sends_temperature:
@@ -116,6 +115,50 @@ class AzureOpenAIChatModel(OpenAIChatModel):
     """The same behind Azure, which takes the key in a header of its own and the model in the address."""
 
     default_secret_header = "api-key"
+
+
+def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return a conversation in the form of chat completions.
+
+    There the result of a tool is text, and many servers refuse anything else. Its images follow in one message of the
+    user, which names the calls that they belong to; it comes after all results of the reply, which must stand together.
+    """
+    made: list[dict[str, Any]] = []
+    names: dict[str, str] = {}
+    pictures: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role != "tool" and pictures:
+            made.append({"role": "user", "content": pictures})
+            pictures = []
+        names.update((call.id, call.name) for call in message.tool_calls)
+        images = [] if message.role != "tool" or isinstance(message.content, str) else _images(message)
+        if not images:
+            made.append(chat_message(message))
+            continue
+        call = _call_words(message.tool_call_id, names)
+        made.append({**chat_message(message), "content": _result_text(message, len(images))})
+        pictures += [{"type": "text", "text": f"{_counted(len(images))} of the result of {call}:"}, *images]
+    if pictures:
+        made.append({"role": "user", "content": pictures})
+    return made
+
+
+def _images(message: Message) -> list[dict[str, Any]]:
+    return [dict(p) for p in message.content if isinstance(p, Mapping) and p.get("type") != "text"]
+
+
+def _result_text(message: Message, images: int) -> str:
+    texts = [str(part.get("text", "")) for part in message.content if isinstance(part, Mapping)]
+    return "\n".join([*filter(None, texts), f"[{_counted(images)}: see the next message of the user]"])
+
+
+def _call_words(call_id: str | None, names: Mapping[str, str]) -> str:
+    name = names.get(call_id or "")
+    return f"the tool {name} (call {call_id})" if name else f"the tool call {call_id}"
+
+
+def _counted(images: int) -> str:
+    return "1 image" if images == 1 else f"{images} images"
 
 
 def chat_message(message: Message) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.engine.language_models.base import (
+    LanguageModelError,
     Message,
     ResponseFormat,
     Tool,
@@ -28,8 +29,6 @@ from workbench.engine.language_models.options import endpoint
 
 class OpenAIResponsesModel(HttpLanguageModel):
     """A model behind `POST …/responses`. Nothing is stored at the server."""
-
-    _sends_temperature = True
 
     def _url(self) -> str:
         return endpoint(self._target.base_url, "responses")
@@ -69,13 +68,8 @@ class OpenAIResponsesModel(HttpLanguageModel):
             body["stream"] = True
         return body
 
-    def _adapt(self, error: Exception) -> bool:
-        """Leave out the temperature where a model takes none."""
-        said = str(getattr(error, "server_message", "") or "").lower()
-        if getattr(error, "status", None) == 400 and "temperature" in said and self._sends_temperature:
-            self._sends_temperature = False
-            return True
-        return False
+    def _adapt(self, error: LanguageModelError) -> bool:
+        return self._learns_of_temperature(error)
 
     def _decode(self, value: Any, body: Mapping[str, Any]) -> Parts:
         return decode_response(value)

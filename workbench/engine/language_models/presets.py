@@ -41,7 +41,7 @@ _PRESETS = (
         "A GGUF file on this computer",
         "gguf",
         None,
-        "Runs any chat model in GGUF form without a server; set `path`.",
+        "Runs any chat model in GGUF form without a server; `path` is its file.",
     ),
     Preset(
         "ollama",

@@ -172,7 +172,7 @@ def _row(data: Mapping[str, Any], file: str, line: int) -> RecordedRow:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
 
 
 def _calls(value: Any, wrong: LanguageModelError) -> tuple[ToolCall, ...]:

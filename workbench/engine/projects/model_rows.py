@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from workbench.engine.model_options import NUMBER_OPTIONS, number_problem
 from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
 from workbench.engine.prices import PRICE_OPTIONS, price_problem
 
@@ -82,9 +83,16 @@ def _read_model(row: _Table, name: str) -> ModelSettings:
         secret=secret,
         options={key: row.plain(key) for key in row.values if key not in _OWN_KEYS},
     )
+    _check_numbers(row)
     _check_prices(row, settings)
     row.done(known=MODEL_OPTIONS)
     return settings
+
+
+def _check_numbers(row: _Table) -> None:
+    for key in NUMBER_OPTIONS:
+        if key in row.values and (wanted := number_problem(key, row.values[key])) is not None:
+            row.problem("error", "bad_value", f"`{key}` must be {wanted}", key)
 
 
 def _check_prices(row: _Table, settings: ModelSettings) -> None:

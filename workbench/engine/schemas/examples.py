@@ -20,6 +20,10 @@ _DEEPEST: Final = 12
 
 _TOO_DEEP: Final = 60
 
+_MOST: Final = 20_000
+"""Schemas that one attempt looks at; behind that come nulls. Nobody reads a larger example, and pairs of
+references that lead to pairs of references would never end."""
+
 
 def example(schema: JsonSchema) -> Any:
     """Return a JSON value that shows `schema`; the same schema always gives the same value.
@@ -48,6 +52,7 @@ class _Maker:
         self.optional = optional
         self.branch = branch
         self.active: list[str] = ["#"]
+        self.looked_at = 0
 
     def make(self, schema: Any, depth: int) -> Any:
         """Return a value for a schema that stands `depth` levels below the root."""
@@ -59,7 +64,7 @@ class _Maker:
             self.active.pop()
 
     def made(self, schema: Any, depth: int) -> Any:
-        if not isinstance(schema, Mapping) or depth > _TOO_DEEP:
+        if not isinstance(schema, Mapping) or depth > _TOO_DEEP or self.looked_at > _MOST:
             return None
         given = _given(schema)
         if given is not None:
@@ -76,7 +81,8 @@ class _Maker:
 
     def merged(self, schema: Any, depth: int) -> Any:
         """Return the schema with its references and alternatives taken in, as far as they are objects."""
-        if not isinstance(schema, Mapping) or depth > 20:
+        self.looked_at += 1
+        if not isinstance(schema, Mapping) or depth > 20 or self.looked_at > _MOST:
             return {} if schema is True else schema
         parts: list[Any] = []
         if isinstance(schema.get("$ref"), str):

@@ -68,7 +68,7 @@ class FolderFiles:
             return self.own[path]
         if self.root is None:
             raise SchemaFileError(
-                "missing_file", f"{path} cannot be read before the project has a folder.", "Save the project."
+                "missing_file", f"{shorten(path)} cannot be read before the project has a folder.", "Save the project."
             )
         return _read(self.root, path)
 
@@ -81,13 +81,13 @@ def _read(root: Path, path: str) -> str:
         data = read_bytes(root, path)
         if data is None:
             raise SchemaFileError(
-                "missing_file", f"There is no {path} in the project folder.", _near(root, path)
+                "missing_file", f"There is no {shorten(path)} in the project folder.", _near(root, path)
             )
         text = decode(data, path).text
     except ProjectError as error:
         first = error.diagnostics[0]
         code = "outside_ref" if first.code == "outside" else first.code
-        raise SchemaFileError(code, f"{first.message}.", first.hint) from None
+        raise SchemaFileError(code, f"{first.message.replace(path, shorten(path))}.", first.hint) from None
     if len(text) > MAX_FILE_CHARACTERS:
         message = f"{path} has {len(text)} characters; a schema file may have {MAX_FILE_CHARACTERS}."
         raise SchemaFileError("too_large", message)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workbench.engine.diagnostics import Diagnostic, has_errors
 from workbench.engine.json_text import JsonDocument, dumps, parse_json
+from workbench.engine.schemas.limits import TooManyReferencesError, reference_budget
 from workbench.engine.schemas.messages import diagnostics_of, excerpt_of
 from workbench.engine.schemas.patterns import PatternTimeoutError, pattern_budget
 from workbench.engine.schemas.structure import place_in, possible_types
@@ -127,9 +128,9 @@ class JsonSchema:
     def is_valid(self, value: Any) -> bool:
         """Tell whether `value` (JSON as Python reads it) is valid; False also where that cannot be found out."""
         try:
-            with pattern_budget():
+            with pattern_budget(), reference_budget(value):
                 return next(self._validator.iter_errors(value), None) is None
-        except (PatternTimeoutError, RecursionError):
+        except (PatternTimeoutError, TooManyReferencesError, RecursionError):
             return False
 
     def check(
@@ -146,7 +147,7 @@ class JsonSchema:
         schema), `expected` and `excerpt`; missing members of one object share one diagnostic whose `expected`
         names them all. With `document`, the text that `value` was read from, places are filled in. With
         `limit`, later errors are counted in a last diagnostic of severity info and code `more_errors`.
-        `pattern_timeout` and `too_deep` are errors that say that the check could not end.
+        `pattern_timeout`, `too_many_references` and `too_deep` are errors that say that the check could not end.
         """
         found: list[Diagnostic] = []
         rest = 0
@@ -162,12 +163,17 @@ class JsonSchema:
 
     def _findings(self, value: Any, document: JsonDocument | None, file: str | None) -> Iterator[Diagnostic]:
         try:
-            with pattern_budget():
+            with pattern_budget(), reference_budget(value):
                 errors = list(self._validator.iter_errors(value))
         except PatternTimeoutError as timeout:
             hint = "Write a pattern without nested repetition, such as a+ in place of (a+)+."
             message = f"The pattern {timeout.pattern} took too long on a text of the value and was stopped."
             yield Diagnostic("error", "pattern_timeout", message, hint=hint, file=file)
+            return
+        except TooManyReferencesError as many:
+            hint = "Refer to a schema once where it is referred to twice: each level of such pairs doubles the work."
+            message = f"The check was stopped: the schema's references multiply, and {many}."
+            yield Diagnostic("error", "too_many_references", message, hint=hint, file=file)
             return
         except RecursionError:
             yield Diagnostic("error", "too_deep", "The value is nested too deeply to be checked.", file=file)

@@ -161,15 +161,30 @@ def _ways(
             yield from _ways(root, there, tuple(split_pointer(target)), rest, crossed + 1)
 
 
-def possible_types(root: Any, schema: Any, depth: int = 0) -> frozenset[str]:
+def possible_types(root: Any, schema: Any) -> frozenset[str]:
     """Return the JSON types that values of `schema` can have, as far as its keywords say at once.
 
     `number` always comes with `integer`. The set may be too large, never too small.
     """
+    return _possible_types(root, schema, 0, {})
+
+
+def _possible_types(root: Any, schema: Any, depth: int, known: dict[int, frozenset[str]]) -> frozenset[str]:
+    """Return the same; `known` holds what was found, by the identity of the schemas of `root`.
+
+    Without it, schemas that refer to each other in pairs would be walked in every way there is.
+    """
     schema = resolve_local(root, schema)
+    found = known.get(id(schema))
+    if found is None:
+        found = known[id(schema)] = _types_said(root, schema, depth, known)
+    return found
+
+
+def _types_said(root: Any, schema: Any, depth: int, known: dict[int, frozenset[str]]) -> frozenset[str]:
     if schema is False:
         return frozenset()
-    if not isinstance(schema, Mapping) or depth > 20:
+    if not isinstance(schema, Mapping) or depth > 100:
         return ALL_TYPES
     types = ALL_TYPES
     declared = schema.get("type")
@@ -182,10 +197,10 @@ def possible_types(root: Any, schema: Any, depth: int = 0) -> frozenset[str]:
         types &= _types_of(schema["enum"])
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list):
-            branches = (possible_types(root, branch, depth + 1) for branch in schema[keyword])
+            branches = (_possible_types(root, branch, depth + 1, known) for branch in schema[keyword])
             types &= frozenset().union(*branches)
     for branch in schema.get("allOf", ()):
-        types &= possible_types(root, branch, depth + 1)
+        types &= _possible_types(root, branch, depth + 1, known)
     return types
 
 

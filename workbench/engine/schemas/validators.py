@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from workbench.engine.schemas.limits import count_reference
 from workbench.engine.schemas.patterns import PatternError, check_pattern, search
 
 if TYPE_CHECKING:
@@ -157,6 +158,9 @@ def _extended(draft: str) -> Any:
     }
     if draft in ("Draft201909Validator", "Draft202012Validator"):
         overrides["unevaluatedProperties"] = _unevaluated_properties
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        if keyword in base.VALIDATORS:
+            overrides[keyword] = _counted(base.VALIDATORS[keyword])
     return validators.extend(base, overrides)  # type: ignore[no-untyped-call]  # the stubs leave it open
 
 
@@ -182,6 +186,16 @@ def _error(message: str, **fields: Any) -> Any:
     from jsonschema import ValidationError
 
     return ValidationError(message, **fields)
+
+
+def _counted(follow: Callable[..., Iterator[Any] | None]) -> Callable[..., Iterator[Any]]:
+    """Return a keyword that follows references as `follow` does, as long as there are not too many."""
+
+    def counting(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        count_reference()
+        yield from follow(validator, reference, instance, schema) or ()
+
+    return counting
 
 
 # The functions below have the signature that jsonschema calls: validator, keyword's value, instance, schema.
@@ -272,6 +286,7 @@ def _evaluated_names(validator: Any, instance: Any, schema: Any) -> set[str]:
 def _schemas_that_hold(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     for keyword in ("$ref", "$dynamicRef"):
         if keyword in schema:
+            count_reference()
             # jsonschema offers no public way to follow a reference with its dynamic scope.
             resolved = validator._resolver.lookup(schema[keyword])
             yield validator.evolve(schema=resolved.contents, _resolver=resolved.resolver), resolved.contents

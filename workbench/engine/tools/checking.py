@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from workbench.engine.diagnostics import Diagnostic, has_errors
 from workbench.engine.json_text import parse_json
-from workbench.engine.text import nearest
+from workbench.engine.text import nearest, shorten
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.engine.tools.simulation import check_answer, check_simulation
 
@@ -40,7 +40,7 @@ def check_name(name: str) -> list[Diagnostic]:
         return []
     hint = "Use 1 to 64 letters, digits, _ and -, as the providers demand."
     # A warning: some servers take more, and the name may still be being typed.
-    return [Diagnostic("warning", "tool", f"{name!r} is no name for a tool.", node="name", hint=hint)]
+    return [Diagnostic("warning", "tool", f"{shorten(name)!r} is no name for a tool.", node="name", hint=hint)]
 
 
 def check_parameters(definition: ToolDefinition) -> list[Diagnostic]:
@@ -68,10 +68,10 @@ def check_compensation(definition: ToolDefinition, names: Sequence[str]) -> list
     if isinstance(how, Simulation):
         return check_answer(how, f"The compensation of {name!r}", node="compensate")
     if how == name:
-        message, hint = f"{name!r} cannot undo itself.", "Name another tool, or write what undoing answers."
+        message, hint = f"{shorten(name)!r} cannot undo itself.", "Name another tool, or write what undoing answers."
     elif how not in names:
         close = nearest(how, names)
-        message = f"{name!r} is undone by {how!r}, but there is no such tool."
+        message = f"{shorten(name)!r} is undone by {shorten(how)!r}, but there is no such tool."
         hint = f"Did you mean {close!r}?" if close else f"The tools are: {', '.join(names)}."
     else:
         return []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import dumps, parse_json
+from workbench.engine.text import shorten
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.engine.tools.execution import Tool
 from workbench.engine.tools.results import Content, ImageContent, TextContent, ToolExecutionResult
@@ -112,9 +113,9 @@ def check_simulation(definition: ToolDefinition) -> list[Diagnostic]:
     """Return what is wrong with the simulation of a tool."""
     name = definition.name
     if definition.simulate is None:
-        message = f"The tool {name!r} has no simulation, so it cannot run here."
+        message = f"The tool {shorten(name)!r} has no simulation, so it cannot run here."
         return [Diagnostic("error", "tool", message, node="simulate", hint="Add tools.simulate.")]
-    return check_answer(definition.simulate, f"The simulation of {name!r}", node="simulate")
+    return check_answer(definition.simulate, f"The simulation of {shorten(name)!r}", node="simulate")
 
 
 def check_answer(simulation: Simulation, whose: str, *, node: str) -> list[Diagnostic]:

@@ -8,7 +8,10 @@ from typing import Any, Final
 from workbench.engine.json_text import join_pointer
 from workbench.engine.translation.schema_roots import ALL_TYPES, allowed_types, resolve_local
 
-_MAX_DEPTH: Final = 32
+_MAX_DEPTH: Final = 100
+
+_Find = Callable[[dict[str, Any]], list[Any]]
+"""Gives the schemas that an object schema itself has for one member or element."""
 
 
 def strip_nulls(
@@ -89,28 +92,38 @@ class _Stripper:
     def may_drop_item(self, index: int, schemas: list[Any]) -> bool:
         return self.root is None or self.forbids_null(schemas, lambda view: _own_item(index, view))
 
-    def forbids_null(self, schemas: list[Any], find: Callable[[dict[str, Any]], list[Any]]) -> bool:
+    def forbids_null(self, schemas: list[Any], find: _Find) -> bool:
         """Tell whether the schemas of a value say that null is wrong at the place inside it that `find` gives."""
-        return _one_of([self.says(schema, find, 0) for schema in schemas]) is True
+        known: dict[int, bool | None] = {}
+        return _one_of([self.says(schema, find, 0, known) for schema in schemas]) is True
 
-    def says(self, schema: Any, find: Callable[[dict[str, Any]], list[Any]], depth: int) -> bool | None:
+    def says(self, schema: Any, find: _Find, depth: int, known: dict[int, bool | None]) -> bool | None:
+        """Return what a schema says, each but once: those that refer to each other in pairs have many ways."""
+        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+            return None
+        if id(schema) not in known:
+            known[id(schema)] = self.said(schema, find, depth, known)
+        return known[id(schema)]
+
+    def said(
+        self, schema: dict[str, Any], find: _Find, depth: int, known: dict[int, bool | None]
+    ) -> bool | None:
         """Return True where a schema forbids null at the place, False where it allows it, `None` for silence.
 
         Of alternatives, one that allows it is enough: the value may be meant for that one.
         """
-        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
-            return None
         said: list[bool | None] = []
         for inner in find(schema):
             allowed = allowed_types(inner, self.root)
             said.append(None if allowed == ALL_TYPES else "null" not in allowed)
-        said.append(self.says(resolve_local(schema, self.root), find, depth + 1))
+        said.append(self.says(resolve_local(schema, self.root), find, depth + 1, known))
         every = schema.get("allOf")
-        said += [self.says(branch, find, depth + 1) for branch in every] if isinstance(every, list) else []
+        for branch in every if isinstance(every, list) else ():
+            said.append(self.says(branch, find, depth + 1, known))
         for keyword in ("anyOf", "oneOf"):
             branches = schema.get(keyword)
             if isinstance(branches, list):
-                said.append(_one_of([self.says(branch, find, depth + 1) for branch in branches]))
+                said.append(_one_of([self.says(branch, find, depth + 1, known) for branch in branches]))
         return True if True in said else False if False in said else None
 
     def views(self, schemas: list[Any]) -> list[dict[str, Any]]:

@@ -133,7 +133,7 @@ def describe_functions(functions: Functions) -> dict[str, ProgramFunction]:
     for name in found:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ValueError(
-                f"{name!r} is no name for a function of programs: use ASCII letters, digits and _."
+                f"{shorten(name)!r} is no name for a function of programs: use ASCII letters, digits and _."
             )
     return found
 

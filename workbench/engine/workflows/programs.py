@@ -13,9 +13,12 @@ from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.workflows.errors import WorkflowError
 
 if TYPE_CHECKING:
+    from workbench.engine.history import Run
     from workbench.engine.tools import Tool, ToolDefinition
     from workbench.engine.translation import ProgramFunction, ProgramValidator
-    from workbench.engine.translation.settings import TranslationSettings
+    from workbench.engine.translation.settings import Target, TranslationSettings
+
+PROGRAM_TITLE = "Translate to a program"
 
 
 def program_validator(snapshot: ProjectSnapshot) -> ProgramValidator:
@@ -38,6 +41,24 @@ def as_program(snapshot: ProjectSnapshot) -> ProjectSnapshot:
     """Return a project whose requests become programs, this once: its own prompts, which ask for a value, are left out."""
     settings = replace(snapshot.translation, target="program", request_prompt=None, repair_prompt=None)
     return replace(snapshot, translation=settings)
+
+
+def with_target(snapshot: ProjectSnapshot, target: Target) -> ProjectSnapshot:
+    """Return a project whose requests become `target`; where that is another than its own, its prompts ask for the
+    wrong thing and are left out."""
+    if snapshot.translation.target == target:
+        return snapshot
+    settings = replace(snapshot.translation, target=target, request_prompt=None, repair_prompt=None)
+    return replace(snapshot, translation=settings)
+
+
+def target_of(run: Run) -> Target:
+    """Return what the request of a stored translation became, also for runs that did not store it yet."""
+    stored = run.inputs.get("target")
+    if stored is None:
+        evaluated = any(event.kind.startswith("program_") for event in run.events)
+        stored = "program" if evaluated or run.summary.title == PROGRAM_TITLE else "value"
+    return "program" if stored == "program" else "value"
 
 
 def program_settings(settings: TranslationSettings) -> TranslationSettings:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.json_text import dumps
 from workbench.engine.workflows.errors import WorkflowError
 from workbench.engine.workflows.guard_record import replay_guard
+from workbench.engine.workflows.tool_record import replay_tools
 
 if TYPE_CHECKING:
     from workbench.engine.history import Run
@@ -21,9 +23,11 @@ Tokens = tuple[int | None, int | None]
 class RunDifference:
     """How run `after` differs from run `before`; pairs hold what each of them had, in this order.
 
-    `changes` is the difference of the values by JSON Pointer, `None` where one of them has no value. `prompts` are
-    the prompts of the request alone (for checks: what was asked), without the repairs. `tokens` are those of the
-    whole runs.
+    `changes` is the difference of the values by JSON Pointer, `None` where one of them has no value. The value of a
+    program that was evaluated is `program` and `value`; that of a run of checks its answers by check (where a response
+    was guarded also `response`, the one that was delivered); that of a run of tools is `text` and `calls`. `prompts` are
+    the prompts of the request alone (for checks: what was asked), without the repairs. `tokens` are those of the whole
+    runs; `attempts` counts attempts, validations, or round trips.
     """
 
     before: int
@@ -65,12 +69,13 @@ def compare_runs(before: Run, after: Run) -> RunDifference:
         WorkflowError: where they are of two kinds, or of one that has nothing to compare.
     """
     kinds = {before.summary.kind, after.summary.kind}
-    if len(kinds) > 1 or not kinds <= {"translate", "check"}:
+    if len(kinds) > 1 or not kinds <= set(_SIDES):
         raise WorkflowError(
             f"run {before.summary.id} ({before.summary.kind}) and run {after.summary.id} ({after.summary.kind}) "
-            "cannot be compared: both must be translations, or both checks"
+            "cannot be compared: both must be translations, or both checks, or both runs of tools"
         )
-    sides = [_Side.of(before), _Side.of(after)]
+    make = _SIDES[before.summary.kind]
+    sides = [make(before), make(after)]
     return RunDifference(
         before.summary.id,
         after.summary.id,
@@ -94,48 +99,79 @@ class _Side:
     tokens: Tokens
     attempts: int
 
-    @classmethod
-    def of(cls, run: Run) -> _Side:
-        return cls._of_check(run) if run.summary.kind == "check" else cls._of_translation(run)
 
-    @classmethod
-    def _of_translation(cls, run: Run) -> _Side:
-        from workbench.engine.translation import replay
+def _of_translation(run: Run) -> _Side:
+    from workbench.engine.workflows.program_runs import ProgramRunRecord
+    from workbench.engine.workflows.replaying import replay_translation
 
-        record = replay(run.events)
-        first = record.attempts[0] if record.attempts else None
-        messages = first.messages[: first.base_count] if first is not None else ()
-        valued = [attempt for attempt in record.attempts if attempt.has_value]
-        return cls(
-            record.outcome if record.outcome != "running" else run.summary.outcome,
-            record.value if record.outcome == "ok" else valued[-1].value if valued else None,
-            record.outcome == "ok" or bool(valued),
-            "\n".join(f"--- {message.role} ---\n{message.text()}" for message in messages),
-            str(run.inputs.get("schema") or ""),
-            _tokens(record.usage),
-            len(record.attempts),
-        )
+    record = replay_translation(run.events)
+    first = record.attempts[0] if record.attempts else None
+    messages = first.messages[: first.base_count] if first is not None else ()
+    valued = [attempt for attempt in record.attempts if attempt.has_value]
+    value = record.value if record.outcome == "ok" else valued[-1].value if valued else None
+    if isinstance(record, ProgramRunRecord):
+        value = {"program": value, "value": record.program.value}
+    return _Side(
+        record.outcome if record.outcome != "running" else run.summary.outcome,
+        value,
+        record.outcome == "ok" or bool(valued),
+        "\n".join(f"--- {message.role} ---\n{message.shown_text()}" for message in messages),
+        str(run.inputs.get("schema") or ""),
+        _tokens(record.usage),
+        len(record.attempts),
+    )
 
-    @classmethod
-    def _of_check(cls, run: Run) -> _Side:
-        record = replay_guard(run.events)
-        result = record.result
-        checks = {each.name: each for each in result.checks} if result is not None else {}
-        asked = run.inputs.get("checks") or ()
-        return cls(
-            result.verdict if result is not None else run.summary.outcome,
-            {
-                name: {"status": each.status, "probability": each.probability, "threshold": each.threshold}
-                for name, each in checks.items()
-            },
-            result is not None,
-            "\n".join(
-                f"{each.get('name', '')}: {each.get('question') or dumps(dict(each))}" for each in asked
-            ),
-            "",
-            _tokens(result.usage if result is not None else None),
-            len(record.validations()),
-        )
+
+def _of_check(run: Run) -> _Side:
+    record = replay_guard(run.events)
+    result = record.result
+    checks = {each.name: each for each in result.checks} if result is not None else {}
+    asked = run.inputs.get("checks") or ()
+    value: dict[str, Any] = {
+        name: {"status": each.status, "probability": each.probability, "threshold": each.threshold}
+        for name, each in checks.items()
+    }
+    if record.looped:
+        value = {"checks": value, "response": record.response}
+    return _Side(
+        result.verdict if result is not None else run.summary.outcome,
+        value,
+        result is not None,
+        "\n".join(f"{each.get('name', '')}: {each.get('question') or dumps(dict(each))}" for each in asked),
+        "",
+        _tokens(result.usage if result is not None else None),
+        len(record.validations()),
+    )
+
+
+def _of_tools(run: Run) -> _Side:
+    record = replay_tools(run.events)
+    calls = [
+        {
+            "name": each.get("name"),
+            "arguments": each.get("arguments"),
+            "sent": (each.get("sent") or {}).get("contents"),
+        }
+        for each in record.executions
+    ]
+    sent = [entry for entry in record.entries if entry.kind == "sent"]
+    return _Side(
+        record.outcome if record.outcome != "running" else run.summary.outcome,
+        {"text": record.text, "calls": calls},
+        record.outcome == "ok" or bool(calls),
+        "\n".join(f"--- {entry.role} ---\n{entry.text or dumps(list(entry.parts))}" for entry in sent),
+        "",
+        (record.input_tokens, record.output_tokens),
+        sum(entry.kind == "reply" for entry in record.entries),
+    )
+
+
+_SIDES: dict[str, Callable[[Run], _Side]] = {
+    "translate": _of_translation,
+    "check": _of_check,
+    "tool": _of_tools,
+}
+"""How a run of each kind that can be compared is read."""
 
 
 def _tokens(usage: Any) -> Tokens:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlainStep:
-    """One event of a run whose kind has no record of its own; `at` is in seconds since the run began."""
+    """One event of a run whose kind has no record of its own; `at` is in seconds since the run began.
+
+    `figures` are those per check that an evaluation ended with.
+    """
 
     kind: str
     at: float
     label: str
     words: str
+    figures: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,9 @@ class PlainFold:
     def apply(self, event: RunEvent) -> None:
         """Take one event."""
         words = event.data.get("words") or event.data.get("message") or ""
-        self._steps.append(PlainStep(event.kind, event.at, event.kind.replace("_", " "), str(words)))
+        checks = event.data.get("checks")
+        figures = tuple(each for each in checks if isinstance(each, dict)) if isinstance(checks, list) else ()
+        self._steps.append(PlainStep(event.kind, event.at, event.kind.replace("_", " "), str(words), figures))
 
     def record(self) -> PlainRecord:
         """Return the record as far as the events went."""
@@ -60,12 +66,22 @@ class Fold(Protocol):
 def fold_for(kind: str) -> Fold:
     """Return an empty fold for runs of `kind`."""
     if kind == "translate":
-        from workbench.engine.translation.record import TranslationFold
+        from workbench.engine.workflows.program_runs import TranslationRunFold
 
-        return TranslationFold()
+        return TranslationRunFold()
     if kind == "check":
         return GuardFold()
     return ToolFold() if kind == "tool" else PlainFold()
+
+
+def replay_translation(events: Iterable[RunEvent]) -> TranslationRecord:
+    """Return the record of a translation after these events; a `ProgramRunRecord` where a program was evaluated."""
+    from workbench.engine.workflows.program_runs import TranslationRunFold
+
+    fold = TranslationRunFold()
+    for event in events:
+        fold.apply(event)
+    return fold.record()
 
 
 def replay_events(

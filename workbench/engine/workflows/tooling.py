@@ -31,11 +31,12 @@ async def run_project_tools(
     history: HistoryStore | None = None,
     secrets: Secrets | None = None,
     on_event: Callable[[RunEvent], None] | None = None,
+    parent: int | None = None,
 ) -> ToolRun:
     """Let the chat model answer with the help of the project's simulated tools, and store the conversation.
 
     The filled prompt is sent first (not without `with_prompt`), then `request` as a message of the user, where it
-    is not empty.
+    is not empty. `parent` is the stored run that is run again; the new run is stored below it.
 
     Raises:
         WorkflowError: where there is no tool, a tool has no usable simulated answer, the prompt has placeholders
@@ -75,7 +76,13 @@ async def run_project_tools(
 
     inputs = {"request": request, "with_prompt": with_prompt, "parameter_set": parameter_set, "tools": names}
     try:
-        recorder.start("tool", f"Tools {', '.join(names)}", {**inputs, "model": model_name}, model=model.name)
+        recorder.start(
+            "tool",
+            f"Tools {', '.join(names)}",
+            {**inputs, "model": model_name},
+            model=model.name,
+            parent=None if parent is None else (parent, None),
+        )
         result = await run_tools(
             model,
             messages,

@@ -12,6 +12,7 @@ from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.text import TextFile
 from workbench.engine.workflows.errors import WorkflowError, settle
 from workbench.engine.workflows.models import open_chat_model
+from workbench.engine.workflows.programs import PROGRAM_TITLE, target_of, with_target
 from workbench.engine.workflows.recording import Recorder
 from workbench.engine.workflows.rendering import OUTPUT_SCHEMA_FILE, render_project
 from workbench.engine.workflows.replaying import replay_events
@@ -54,6 +55,7 @@ async def translate_project(
         "schema": schema.text,
         "parameter_set": parameter_set,
         "model": model_name,
+        "target": snapshot.translation.target,
     }
 
     async def translate(translator: JsonTranslator) -> Success[Any] | Failure:
@@ -104,6 +106,7 @@ async def branch_translation(
     if repair_model_too:
         snapshot = replace(snapshot, translation=replace(snapshot.translation, repair_model=None))
     stored = history.run(run_id)
+    snapshot = with_target(snapshot, target_of(stored))
     record = replay_events(stored.summary.kind, stored.events)
     if stored.summary.kind != "translate":
         raise WorkflowError(f"run {run_id} is no translation, so there is nothing to repair")
@@ -116,6 +119,7 @@ async def branch_translation(
         "type_name": snapshot.translation.type_name,
         "schema": schema.text,
         "model": model_name,
+        "target": snapshot.translation.target,
         "branched_from": {"run": run_id, "attempt": attempt},
     }
 
@@ -204,7 +208,7 @@ async def _run_translation(
         if settings.repair_model is not None:
             repair_model = open_chat_model(snapshot, settings.repair_model, secrets)
             opened.append(repair_model)
-        title = f"Translate to {'a program' if settings.target == 'program' else settings.type_name}"
+        title = PROGRAM_TITLE if settings.target == "program" else f"Translate to {settings.type_name}"
         recorder.start("translate", title, inputs, model=model.name, parent=parent)
         asked, repairing = model, repair_model
         translator = settle(

@@ -28,6 +28,7 @@ from workbench.gui.widgets.text_input import TextInput
 
 if TYPE_CHECKING:
     from workbench.engine.history import Run
+    from workbench.engine.projects.snapshot import ProjectSnapshot
     from workbench.engine.translation import Attempt
     from workbench.engine.translation.preview import PromptPreview
 
@@ -65,7 +66,7 @@ class BranchDialog(QDialog):
             "A new run begins with this conversation and is stored below the old one, which stays as it is."
         )
         self.reply = TextInput("Reply to go on from", "", 12)
-        snapshot = self._session.snapshot()
+        snapshot = self._snapshot()
         today = snapshot.output_schema.text if snapshot.output_schema is not None else None
         stored = self._run.inputs.get("schema")
         self.schema = SchemaEdit(today, stored if isinstance(stored, str) else None)
@@ -115,12 +116,18 @@ class BranchDialog(QDialog):
         layout.addLayout(row)
         layout.addWidget(self.buttons)
 
+    def _snapshot(self) -> ProjectSnapshot:
+        """Return today's project, in which the request becomes what it became in the run: a value, or a program."""
+        from workbench.engine.workflows import target_of, with_target
+
+        return with_target(self._session.snapshot(), target_of(self._run))
+
     # What the reply is worth today
 
     def _judge(self) -> None:
         from workbench.engine.workflows import preview_translation
 
-        snapshot, reply, schema = self._session.snapshot(), self.reply.text(), self.schema.changed()
+        snapshot, reply, schema = self._snapshot(), self.reply.text(), self.schema.changed()
         request, attempt = str(self._run.inputs.get("request", "")), self._attempt
         self._session.jobs.run_async(
             lambda: preview_translation(snapshot, request, attempt=attempt, reply=reply, schema_text=schema),

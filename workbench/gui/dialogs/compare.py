@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
+    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
@@ -22,12 +24,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.engine.evaluation.version_drift import earlier_path
 from workbench.engine.guardrails.settings import CheckSettings, Stage
 from workbench.gui.delegates.words import MonoDelegate, TextDelegate
 from workbench.gui.models.cases import LABEL_WORDS
-from workbench.gui.models.checks_sides import Comparison, Side, ask_both, compare, run_side
+from workbench.gui.models.checks_sides import Comparison, Side, ask_both, compare, run_side, stored_sides
 from workbench.gui.models.figures import counted, format_probability, format_threshold
 from workbench.gui.models.figures_check import DEFINITIONS
+from workbench.gui.panes.thresholds.batch import last_version, results_path
 from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon, set_role
@@ -56,7 +60,11 @@ class CompareDialog(QDialog):
         self.comparison: Comparison | None = None
         self.setWindowTitle(f"Compare {stage} checks")
         resize_window(self, 940, 680)
-        self.mode = SegmentedControl({"models": "Two models", "wordings": "Two wordings"})
+        self.mode = SegmentedControl(
+            {"models": "Two models", "wordings": "Two wordings", "earlier": "An earlier version"}
+        )
+        self.results = results_path(session.snapshot().root, stage)
+        self.earlier = earlier_path(self.results) if self.results is not None else None
         self.check_box = QComboBox()
         self.check_box.setAccessibleName("Check")
         # A check that asks no model says the same whatever the model, and has no wording.
@@ -97,6 +105,7 @@ class CompareDialog(QDialog):
         self.sides = QStackedWidget()
         self.sides.addWidget(self._models_form())
         self.sides.addWidget(self._wordings_form())
+        self.sides.addWidget(self._earlier_form())
         self.text_button = QPushButton("Ask both on this text")
         self.cases_button = QPushButton("Ask both on all cases")
         self.stop_button = QPushButton("Stop")
@@ -160,6 +169,44 @@ class CompareDialog(QDialog):
         grid.setColumnStretch(1, 1)
         return box
 
+    def _earlier_form(self) -> QWidget:
+        box = QWidget()
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        self.earlier_words = TokenLabel("", wrap=True)
+        self.earlier_button = QPushButton("Choose answers…")
+        self.earlier_button.setToolTip("A file of results that an earlier version of the model gave")
+        self.earlier_button.clicked.connect(self._choose_earlier)
+        row.addWidget(self.earlier_words, 1)
+        row.addWidget(self.earlier_button)
+        return box
+
+    def _choose_earlier(self) -> None:
+        folder = str(self.results.parent) if self.results is not None else ""
+        path, _filter = QFileDialog.getOpenFileName(
+            self, "Answers of an earlier version", folder, "Results (*.jsonl);;All files (*)"
+        )
+        if path:
+            self.set_earlier(Path(path))
+
+    def set_earlier(self, path: Path) -> None:
+        """Take the answers of an earlier version from another file of results."""
+        self.earlier = path
+        self._show_earlier()
+        self._forget()
+
+    def _show_earlier(self) -> None:
+        """Say whose answers are compared, and where they come from when there are none yet."""
+        path = self.earlier
+        if path is not None and path.exists():
+            version = last_version(path) or "an earlier version"
+            self.earlier_words.set_text(f"Left: {version}, from {path.name}. Right: the answers of now.")
+        else:
+            self.earlier_words.set_text(
+                "When another version of the model answers, the answers of the one before are kept; there are"
+                " none yet. A file of results can be chosen instead."
+            )
+
     def _cases_tab(self) -> QWidget:
         box = QWidget()
         layout = QVBoxLayout(box)
@@ -187,11 +234,17 @@ class CompareDialog(QDialog):
     # What is compared
 
     def _show_mode(self) -> None:
-        wordings = self.mode.current() == "wordings"
-        self.sides.setCurrentIndex(int(wordings))
+        mode = self.mode.current()
+        wordings, earlier = mode == "wordings", mode == "earlier"
+        self.sides.setCurrentIndex(("models", "wordings", "earlier").index(mode))
+        for widget in (self.text, self.text_button):
+            widget.setVisible(not earlier)
+        self.tabs.setTabVisible(0, not earlier)
+        self.cases_button.setText("Compare the answers" if earlier else "Ask both on all cases")
+        self._show_earlier()
         self.sides.setMaximumHeight(self.sides.currentWidget().sizeHint().height() + 8)
         self.use_button.setVisible(wordings)
-        if not wordings and self.model_boxes[1].count() > 1:
+        if mode == "models" and self.model_boxes[1].count() > 1:
             self.model_boxes[1].setCurrentIndex(1)
         self._forget()
 
@@ -202,7 +255,7 @@ class CompareDialog(QDialog):
 
     def _check_changed(self) -> None:
         self._take_wording()
-        if self.mode.current() == "models" and self._columns:
+        if self.mode.current() != "wordings" and self._columns:
             self._show_comparison()
         else:
             self._forget()
@@ -257,7 +310,11 @@ class CompareDialog(QDialog):
         self.drift_words.set_text("")
         self._busy(False)
         cases = sum(1 for case in self._session.snapshot().cases if case.stage == self._stage)
-        self._say("idle", f"Not asked yet; there are {counted(cases, 'case')}.")
+        stored = self.mode.current() == "earlier"
+        self._say(
+            "idle",
+            f"{'Nothing is asked' if stored else 'Not asked yet'}; there are {counted(cases, 'case')}.",
+        )
 
     # Asking
 
@@ -297,6 +354,9 @@ class CompareDialog(QDialog):
 
     def ask_cases(self) -> None:
         """Ask both sides about all labelled cases of the stage; what was asked before is not asked again."""
+        if self.mode.current() == "earlier":
+            self.compare_stored()
+            return
         sides = self.both_sides()
         if sides is None:
             return
@@ -322,6 +382,19 @@ class CompareDialog(QDialog):
         self._busy(True)
         self._say("queued", "Asking both…")
         self._session.jobs.run_async(run, self._take_columns, self._failed, key=_KIND)
+
+    def compare_stored(self) -> None:
+        """Compare the stored answers of an earlier version with those of now; nothing is asked."""
+        earlier, now = self.earlier, self.results
+        if earlier is None or now is None:
+            self._say("error_mark", "A project that was never saved has no stored answers.")
+            return
+        self._busy(True)
+        self._say("queued", "Reading the answers…")
+        self._session.jobs.run_pool(
+            stored_sides, self._session.snapshot(), self._stage, earlier, now,
+            on_done=self._take_columns, on_error=self._failed, key=_KIND,
+        )  # fmt: skip
 
     def _progress(self, title: str, progress: Progress) -> None:
         if self.stop_button.isEnabled():

@@ -1,4 +1,4 @@
-"""Edits the models of a project: provider, address, model, the name of its secret, prices, and a test of the connection."""
+"""Edits the models of a project: provider, address, model, secret by name, options, prices, and a test of the connection."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.widgets.labels import TokenLabel
+from workbench.gui.widgets.model_options import ModelOptionFields
 from workbench.gui.widgets.price_fields import PriceFields
 
 _WORDS = {
@@ -63,7 +64,7 @@ class ModelSettingsDialog(QDialog):
         super().__init__(parent)
         self._session = session
         self.setWindowTitle("Models")
-        resize_window(self, 720, 440)
+        resize_window(self, 760, 500)
         self._models: dict[str, ModelSettings] = dict(session.snapshot().models)
         self._before = dict(self._models)
         self._removed: set[str] = set()
@@ -126,8 +127,10 @@ class ModelSettingsDialog(QDialog):
         line.addWidget(self.value_button)
         form.addRow("Secret", line)
         form.addRow("", self.secret_words)
+        self.options = ModelOptionFields(form, self)
         form.addRow("Price of a million", self.prices)
-        self.prices.changed.connect(self._show_price_problem)
+        self.prices.changed.connect(self._show_problem)
+        self.options.changed.connect(self._show_problem)
         self.secret.textChanged.connect(lambda _text: self._show_secret())
         self.base_url.textChanged.connect(lambda _text: self._show_secret())
         self.hint = TokenLabel("", "second", wrap=True)
@@ -206,12 +209,14 @@ class ModelSettingsDialog(QDialog):
         self.model.setCompleter(None)  # type: ignore[arg-type]  # what one server offers, another does not
         self._list_presets()
         if settings is None:
+            self.options.fit_to("", False)
             return
         self.provider.setCurrentIndex(self.provider.findData(settings.provider))
         self.base_url.setText(settings.base_url or "")
         self.model.setText(settings.model or "")
         self.secret.setText(settings.secret or "")
         self.prices.show_options(settings.options)
+        self.options.show_options(settings.options, self._session.snapshot().root)
         self._fit_fields()
 
     def _list_presets(self) -> None:
@@ -244,18 +249,24 @@ class ModelSettingsDialog(QDialog):
             _OWN_ADDRESS.get(provider, "http://localhost:11434") if remote else ""
         )
         self._show_secret()
+        self.options.fit_to(provider if self._name is not None else "", self._decides())
         self.prices.setEnabled(self._name is not None and self._has_prices())
         self.hint.set_text(
             _HINTS.get(provider, "The value of a secret is bound to the address it was entered for.")
         )
+
+    def _decides(self) -> bool:
+        """Tell whether the model in the form answers checks."""
+        provider = self.provider.currentData()
+        return provider not in CHAT_PROVIDERS or (self._name or "").startswith("decision")
 
     def _has_prices(self) -> bool:
         """Tell whether answers of the model in the form can cost something."""
         provider = self.provider.currentData()
         return provider in CHAT_PROVIDERS and provider != "recorded" and self._name != "decision"
 
-    def _show_price_problem(self) -> None:
-        problem = self.prices.problem()
+    def _show_problem(self) -> None:
+        problem = self.options.problem() or self.prices.problem()
         self._say(problem or "", "warning")
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(problem is None)
 
@@ -313,13 +324,14 @@ class ModelSettingsDialog(QDialog):
         old = self._models[self._name]
         provider = self.provider.currentData()
         remote = provider not in _NO_ADDRESS
+        options = self.options.merged(old.options)
         self._models[self._name] = ModelSettings(
             self._name,
             provider,
             (self.base_url.text().strip() or None) if remote else None,
             self.model.text().strip() or None,
             (self.secret.text().strip() or None) if remote else None,
-            self.prices.merged(old.options) if self._has_prices() else old.options,
+            self.prices.merged(options) if self._has_prices() else options,
         )
 
     def current(self) -> ModelSettings | None:

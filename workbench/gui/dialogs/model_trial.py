@@ -34,22 +34,26 @@ async def try_model(settings: ModelSettings, root: Any, secrets: Any) -> Trial:
 
 
 async def _try_decisions(settings: ModelSettings, root: Any, secrets: Any) -> Trial:
-    from workbench.engine.decisions import DecisionRequest, YesNoAnswer, YesNoQuestion, open_decision_model
+    from workbench.engine.decisions import open_decision_model, probe_decision_model
 
+    report = await probe_decision_model(settings, root=root, secrets=secrets)
+    if not report.ok:
+        words = [report.problem or "The questions were not answered.", report.hint or "", *report.notes]
+        return Trial(" ".join(_sentence(each) for each in words if each), good=False)
     model = open_decision_model(settings, root=root, secrets=secrets)
     try:
-        begun = time.perf_counter()
-        question = YesNoQuestion("Is the text a greeting?", "a greeting", "something else")
-        response = await model.decide(DecisionRequest("Hello, how are you?", {"greeting": question}))
-        info, elapsed = await model.describe(), (time.perf_counter() - begun) * 1000
+        info = await model.describe()
     finally:
         await model.aclose()
-    answer = response.answers["greeting"]
-    who = response.model_name or info.name
-    if not isinstance(answer, YesNoAnswer):
-        words = f"{who} answered in {format_duration(elapsed)}, but without a probability: {answer.detail}"
-        return Trial(words, good=False)
-    return Trial(f"{who} answered {answer.probability:.2f} in {format_duration(elapsed)}. {info.expectation}")
+    words = [f"{report.model_version or info.name} answered in {format_duration(report.elapsed_ms)}"]
+    words += [f"It does not tell {_listed(report.missing)}"] if report.missing else []
+    words += [*report.notes, info.expectation]
+    return Trial(" ".join(_sentence(each) for each in words if each))
+
+
+def _sentence(words: str) -> str:
+    """Return words as a sentence; names at their beginning stay as they are."""
+    return words if words.endswith((".", "?", "!", ")")) else f"{words}."
 
 
 async def _try_chat(settings: ModelSettings, root: Any, secrets: Any) -> Trial:

@@ -76,7 +76,7 @@ def turns_of(attempt: Attempt | None, *, with_reply: bool = True) -> list[Turn]:
             reply += 1
         else:
             caption = "repair message, written by the program"
-        turns.append(Turn(message.role, message.text(), caption))
+        turns.append(Turn(message.role, message.shown_text(), caption))
     if not attempt.messages and attempt.prompt:
         turns.append(Turn("user", attempt.prompt, "prompt, not sent yet"))
     if with_reply and attempt.reply:

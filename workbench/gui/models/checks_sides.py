@@ -156,6 +156,35 @@ async def run_side(
     return columns
 
 
+def stored_sides(snapshot: ProjectSnapshot, stage: Stage, earlier: Path, now: Path) -> list[CaseColumns]:
+    """Return the answers of two results files in columns; nothing is asked.
+
+    Only answers to the present texts and wordings count, so that both sides answered the same.
+
+    Raises:
+        OSError: where a file cannot be read.
+        ValueError: where a file holds no such answer.
+    """
+    from workbench.engine.evaluation.rows import ResultsFile, asked_hash
+
+    cases = [case for case in snapshot.cases if case.stage == stage]
+    found = []
+    for path in (earlier, now):
+        with path.open("rb"):
+            pass  # a file that is not there reads as one without rows
+        columns = CaseColumns(cases, snapshot.guardrail(stage).checks)
+        columns.take(
+            ResultsFile(path).rows(),
+            lambda row, case, check: None if row.asked == asked_hash(case, check) else "reworded",
+        )
+        for column in columns.columns.values():
+            column.p[column.stale > 0] = np.nan
+        if not columns.answered():
+            raise ValueError(f"{path.name} holds no answer to the present cases and wordings")
+        found.append(columns)
+    return found
+
+
 def compare(check: str, threshold: float, first: CaseColumns, second: CaseColumns) -> Comparison:
     """Compare the answers of both sides to one check; both were asked the same cases in the same order."""
     a, b = first.columns[check], second.columns[check]

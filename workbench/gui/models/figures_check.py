@@ -28,6 +28,8 @@ DEFINITIONS = {
     "weighted by the bins' counts, over 10 bins of equal width. Depends on the bins.",
     "MCE": "Maximum calibration error: the distance in the worst of the 10 bins of equal width.",
     "Brier": "Brier score: mean squared distance of the probability from the label, 0 to 1, lower is better.",
+    "skill": "Brier skill: 1 − Brier / (base rate × (1 − base rate)); above 0 the probabilities say more than "
+    "always the base rate would.",
     "log loss": "Log loss: mean negative natural logarithm of the probability given to the label; "
     "probabilities are kept 1e-15 off 0 and 1.",
     "base rate": "Base rate: share of the labelled cases that are labelled yes.",
@@ -189,6 +191,12 @@ class CheckFigures:
     def brier(self) -> float | None:
         """Brier score."""
         return metrics.brier(self.p, self.y)
+
+    @cached_property
+    def skill(self) -> float | None:
+        """Brier skill against always saying the base rate; `None` with one label only."""
+        parts = metrics.brier_parts(self.p, self.y)
+        return parts.skill if parts is not None else None
 
     @cached_property
     def log_loss(self) -> float | None:

@@ -3,32 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.engine.json_text import dumps
-from workbench.gui.models.figures import format_duration
-from workbench.gui.models.runs import word_of
+from workbench.gui.models.attempts import lanes_of
+from workbench.gui.models.figures import counted, format_duration
+from workbench.gui.models.runs import status_of, word_of
 from workbench.gui.widgets.conversation import Turn
+from workbench.gui.widgets.timeline import Lane, Step
 
 if TYPE_CHECKING:
     from workbench.engine.events import RunEvent
-    from workbench.engine.translation import Attempt, ProgramRecord
+    from workbench.engine.translation import Attempt, ProgramRecord, TranslationRecord
+    from workbench.engine.translation.record import Step as RecordStep
 
 
 def turns_of_program(events: Sequence[RunEvent]) -> list[Turn]:
     """Return each attempt at a program, what was wrong with it, the calls of each step, and the value."""
-    from workbench.engine.translation import replay, replay_program
+    from workbench.engine.workflows import replay_translation
 
+    record = replay_translation(events)
     turns: list[Turn] = []
-    for attempt in replay(events).attempts:
+    for attempt in record.attempts:
         turns += _attempt(attempt)
-    program = replay_program(events)
-    if program is not None:
-        turns += _evaluation(program)
+    program = program_of(record)
+    return with_evaluation(turns, program) if program is not None else _last_current(turns)
+
+
+def program_of(record: TranslationRecord) -> ProgramRecord | None:
+    """Return the evaluation that a record of a translation holds, `None` where no program was evaluated (yet)."""
+    from workbench.engine.workflows.program_runs import ProgramRunRecord
+
+    return record.program if isinstance(record, ProgramRunRecord) else None
+
+
+def is_program_step(step: RecordStep) -> bool:
+    """Tell whether a step of a record belongs to the evaluation of a program."""
+    from workbench.engine.workflows.program_runs import ProgramStepTaken
+
+    return isinstance(step, ProgramStepTaken)
+
+
+def with_evaluation(turns: Sequence[Turn], program: ProgramRecord) -> list[Turn]:
+    """Return `turns` and the steps of a program after them; the last one is the current turn."""
+    before = [Turn(turn.role, turn.text, turn.caption) for turn in turns]
+    return _last_current([*before, *_evaluation(program)])
+
+
+def _last_current(turns: list[Turn]) -> list[Turn]:
     if turns:
         last = turns[-1]
         turns[-1] = Turn(last.role, last.text, last.caption, current=True)
     return turns
+
+
+def run_lanes(record: TranslationRecord) -> list[Lane]:
+    """Return a lane for each attempt of a translation, and one for the program where one was evaluated."""
+    from workbench.engine.workflows.program_runs import ProgramRunRecord
+
+    if not isinstance(record, ProgramRunRecord):
+        return lanes_of(record)
+    program = record.program
+    steps = tuple(Step(step.label, step.at, step.status) for step in record.program_steps())
+    status = "queued" if program.outcome == "running" else status_of(program.outcome)
+    done = counted(sum(step.done for step in program.steps), "step")
+    lane = Lane("Program", program_words(program), status, done, steps)
+    return [*lanes_of(replace(record, steps=record.attempt_steps())), lane]
+
+
+def program_words(program: ProgramRecord) -> str:
+    """Return how the evaluation of a program went."""
+    return "ran" if program.outcome == "ok" else word_of(program.outcome)
 
 
 def _attempt(attempt: Attempt) -> list[Turn]:

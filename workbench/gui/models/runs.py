@@ -15,8 +15,9 @@ from workbench.gui.models.roots import ROOT
 if TYPE_CHECKING:
     from workbench.engine.history import AttemptSummary, RunSummary
 
-RUN, WHAT, RESULT, TIME, STARTED = range(5)
-_HEADS = ("Run", "What", "Result", "Time", "Started")
+RUN, WHAT, RESULT, TIME, COST, STARTED = range(6)
+_HEADS = ("Run", "What", "Result", "Time", "Cost", "Started")
+_FIGURES = (TIME, COST, STARTED)
 
 KINDS: dict[str, str] = {
     "check": "Checks",
@@ -140,6 +141,10 @@ class RunTreeModel(QAbstractItemModel):
                 last = len(self._nodes) - 1
                 self.dataChanged.emit(self.index(0, TIME), self.index(last, STARTED))
 
+    def priced(self) -> bool:
+        """Tell whether the cost of any run that is shown is known."""
+        return any(node.attempt is None and node.summary.cost is not None for node in self.nodes())
+
     def index_of(self, run_id: int, attempt: int | None = None) -> QModelIndex:
         """Return the index of a run or of one of its attempts, invalid when it is not shown."""
         for node in self.nodes():
@@ -192,7 +197,7 @@ class RunTreeModel(QAbstractItemModel):
     ) -> Any:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return _HEADS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole and section in (TIME, STARTED):
+        if role == Qt.ItemDataRole.TextAlignmentRole and section in _FIGURES:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
@@ -215,7 +220,7 @@ class RunTreeModel(QAbstractItemModel):
             return _run_text(node, column)
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(node)
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in (TIME, STARTED):
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in _FIGURES:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
@@ -266,6 +271,8 @@ def _run_text(node: _Node, column: int) -> str:
         return _result_words(summary)
     if column == TIME:
         return format_duration(summary.elapsed_ms)
+    if column == COST:
+        return summary.cost.words() if summary.cost is not None else ""
     started = datetime.fromtimestamp(summary.started_at)
     when = format_when(started, datetime.now())
     return when.removeprefix("today, ")
@@ -311,6 +318,8 @@ def _tip(node: _Node) -> str:
         parts.append(summary.summary)
     if summary.model:
         parts.append(f"answered by {summary.model}")
+    if summary.cost is not None:
+        parts.append(f"cost {summary.cost.words()}")
     if summary.note:
         parts.append(f"note: {summary.note}")
     if summary.parent_run is not None:

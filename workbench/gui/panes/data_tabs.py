@@ -23,6 +23,8 @@ class DataTabs(QWidget):
         super().__init__(parent)
         self._session = session
         self._set_name = ""
+        # Before the panes hear of a place: an editor that is hidden can neither scroll nor take the keyboard.
+        session.reveal.connect(self._on_reveal)
         self.parameters = ParametersPane(session)
         self.parameters_schema = SchemaPane(session, "parameters")
         self.output_schema = SchemaPane(session, "output")
@@ -57,7 +59,6 @@ class DataTabs(QWidget):
         layout.addWidget(self.stack, 1)
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.parameters.title_changed.connect(self._name_tab)
-        session.reveal.connect(self._on_reveal)
         session.diagnostics_changed.connect(self._count)
         self._name_tab(session.parameter_set or "")
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSpinBox, QWidget
 
 from workbench.engine.workflows.guard_record import GuardFold
-from workbench.gui.models.checks_loop import Loop, LoopOutcome, loop_messages, run_loop
+from workbench.gui.models.checks_loop import KIND, start_loop
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.guard_steps import GuardSteps
@@ -16,8 +16,6 @@ from workbench.gui.widgets.labels import TokenLabel
 
 if TYPE_CHECKING:
     from workbench.engine.events import RunEvent
-
-KIND = "guard"
 
 
 class GuardLoop(QWidget):
@@ -33,6 +31,7 @@ class GuardLoop(QWidget):
         super().__init__(parent)
         self._session = session
         self._fold = GuardFold()
+        self._mine = False
         self.steps = GuardSteps()
         self.steps.setVisible(False)
         self.reprompt = QLineEdit()
@@ -64,6 +63,8 @@ class GuardLoop(QWidget):
         self.reprompt.editingFinished.connect(self._reprompt_edited)
         self.most.valueChanged.connect(self._most_changed)
         self.steps.chosen.connect(self.shown)
+        session.run_started.connect(self._on_started)
+        session.run_finished.connect(self._on_finished)
         session.run_failed.connect(self._on_failed)
 
     # The settings
@@ -80,7 +81,7 @@ class GuardLoop(QWidget):
 
     def clear(self) -> None:
         """Take the steps away: they belong to another project."""
-        self._fold = GuardFold()
+        self._fold, self._mine = GuardFold(), False
         self.steps.clear()
         self.steps.setVisible(False)
 
@@ -115,31 +116,13 @@ class GuardLoop(QWidget):
         if session.project is None or KIND in session.running():
             return
         self._reprompt_edited()
-        snapshot = session.snapshot()
-        if not snapshot.output_guardrail.checks:
-            return
-        loop = Loop(
-            snapshot,
-            response,
-            user_message or None,
-            loop_messages(session.rendering(), user_message),
-            session.decision_settings(),
-            session.chat_settings(),
-            session.secrets,
-            session.history if session.records else None,
-        )
         self._fold = GuardFold()
+        loop = start_loop(session, response, user_message, self._happened)
+        if loop is None:
+            return
+        self._mine = True
         self.steps.clear()
         self.steps.setVisible(True)
-        self.run_button.setEnabled(False)
-        post = session.jobs.post
-        session.begin_run(KIND)
-        session.jobs.run_async(
-            lambda: run_loop(loop, lambda event: post(self._happened, event)),
-            self._done,
-            self._broke,
-            key=KIND,
-        )
         session.status.emit(f"Guarding the response with {model_title(loop.chat)}")
 
     def _happened(self, event: RunEvent) -> None:
@@ -153,17 +136,26 @@ class GuardLoop(QWidget):
         if event.kind == "validation" and last is not None and last.result is not None:
             self.shown.emit(last.result)
 
-    def _done(self, outcome: LoopOutcome) -> None:
-        self.run_button.setEnabled(True)
-        self.steps.show_record(self._fold.record())
-        self._session.end_run(KIND, outcome)
-        self._session.history_changed.emit()
+    def text_of(self, result: object) -> str | None:
+        """Return the response that a result of this run belongs to, `None` for any other result."""
+        found = [step for step in self._fold.record().validations() if step.result is result]
+        return found[-1].text if found else None
 
-    def _broke(self, error: BaseException) -> None:
-        self._session.end_run(KIND, failure=self._session.scrub(str(error) or type(error).__name__))
-        self._session.history_changed.emit()
+    def _on_started(self, kind: str) -> None:
+        if kind == KIND:
+            self.run_button.setEnabled(False)
+
+    def _on_finished(self, kind: str, _result: object) -> None:
+        if kind == KIND:
+            self._end()
 
     def _on_failed(self, kind: str, message: str) -> None:
         if kind == KIND:
-            self.run_button.setEnabled(True)
-            self.steps.show_record(self._fold.record(), failure=message)
+            self._end(message)
+
+    def _end(self, failure: str = "") -> None:
+        """Show how the run ended; one that the history ran again is shown there, not here."""
+        self.run_button.setEnabled(True)
+        if self._mine:
+            self._mine = False
+            self.steps.show_record(self._fold.record(), failure=failure)

@@ -27,11 +27,12 @@ from workbench.gui.models.checks_origin import origin_words, stale_threshold
 from workbench.gui.models.expectations import describe_decisions
 from workbench.gui.models.figures import format_duration
 from workbench.gui.models.inputs import inputs_channel
+from workbench.gui.models.strongest import StrongestParts
 from workbench.gui.panes.guard_loop import GuardLoop
 from workbench.gui.shell.places import Place, message_title
 from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session, model_title
-from workbench.gui.shell.theme import set_icon
+from workbench.gui.shell.theme import on_theme_changed, set_icon
 from workbench.gui.widgets.check_row import CheckHead, CheckRowWidget, ThresholdSpin
 from workbench.gui.widgets.labels import (
     Banner,
@@ -43,6 +44,7 @@ from workbench.gui.widgets.labels import (
     TokenLabel,
 )
 from workbench.gui.widgets.text_input import TextInput
+from workbench.gui.widgets.text_marks import mark_part
 
 LIVE_PAUSE_MS = 450
 RENDERED, TYPED, MESSAGE = "rendered", "typed", "message"
@@ -62,6 +64,8 @@ class GuardrailsPane(QWidget):
         self._asking: Stage | None = None
         self._running: Stage | None = None
         self._rows: list[CheckRowWidget] = []
+        self._strongest = StrongestParts()
+        self._asked_text: str | None = None
         self._selected = -1
         self._described: tuple[ModelSettings, str] | None = None
         self._info: Any = None
@@ -207,6 +211,7 @@ class GuardrailsPane(QWidget):
         session.results_changed.connect(self._on_result)
         session.reveal.connect(self._on_reveal)
         inputs_channel(session).opened.connect(self._on_inputs)
+        on_theme_changed(self, self._show_strongest)
         self.stage_switch.chosen.connect(self.show_stage)
         self.default_spin.valueChanged.connect(self._default_chosen)
         self.add_button.clicked.connect(lambda: self.add_check())
@@ -401,12 +406,30 @@ class GuardrailsPane(QWidget):
         for position, (widget, row) in enumerate(zip(self._rows, rows, strict=True)):
             widget.show_row(row)
             widget.set_selected(position == self._selected)
+        self._show_strongest()
 
     def select(self, position: int) -> None:
-        """Take the row at `position` as the one that edit, duplicate and remove act on."""
+        """Take the row at `position` as the one that edit, duplicate and remove act on; the part of the text that
+        decided it is marked, where the text is shown here and the model judged it in parts."""
         self._selected = position
         for k, widget in enumerate(self._rows):
             widget.set_selected(k == position)
+        self._show_strongest(scroll=True)
+
+    def _show_strongest(self, *, scroll: bool = False) -> None:
+        """Mark the part of the text that decided the selected check, and name it in the tips of all rows."""
+        result, stage = self.model().result, self._stage
+        rows = self.model().rows()
+        for widget, row in zip(self._rows, rows, strict=False):
+            words = self._strongest.words(stage, result, row.check.name) if row.current else ""
+            widget.set_strongest(words)
+        shown = self.response if stage == "output" else self.typed
+        span = None
+        if 0 <= self._selected < len(rows) and rows[self._selected].current:
+            name = rows[self._selected].check.name
+            span = self._strongest.span(stage, result, name, shown.text())
+        for field in (self.typed, self.response):
+            mark_part(field, span if field is shown else None, show=scroll)
 
     def _show_verdict(self) -> None:
         verdict = self.model().verdict()
@@ -478,6 +501,7 @@ class GuardrailsPane(QWidget):
         self._live.stop()
         # The signal of the start does not name the stage; it is emitted within these calls.
         self._asking = self._stage
+        self._asked_text = self._text_shown()
         try:
             self._ask_session(record)
         finally:
@@ -549,6 +573,8 @@ class GuardrailsPane(QWidget):
             self._models[self._running].clear_queue()
         # The toolbar asks for the input stage without asking this pane.
         self._running = self._asking or "input"
+        if self._asking is None:
+            self._asked_text = None
         self._models[self._running].set_queued()
         self.run_button.setEnabled(False)
 
@@ -566,6 +592,7 @@ class GuardrailsPane(QWidget):
         self._running = None
         self.run_button.setEnabled(True)
         stage: Stage = result.stage
+        self._strongest.judged(stage, self._asked_text)
         self._models[stage].set_result(result)
         self._show_origins()
         revision = self._session.result_revision(stage)
@@ -589,6 +616,7 @@ class GuardrailsPane(QWidget):
         self.loop.run(self.response.text(), self.user_message.text() or None)
 
     def _on_loop_result(self, result: Any) -> None:
+        self._strongest.judged("output", self.loop.text_of(result))
         self._models["output"].set_result(result)
         self._show_origins()
         self._show_model()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from workbench.engine.projects import Project
     from workbench.engine.projects.edits import ThresholdOrigin
     from workbench.engine.secrets import Secrets
+    from workbench.engine.translation.settings import Target
     from workbench.engine.workflows import ProjectRendering
 
 Pull = Callable[[], None]
@@ -497,19 +498,22 @@ class Session(QObject):
 
         self.jobs.run_async(run, done, failed, key="check")
 
-    def translate(self, request: str, parent: int | None = None) -> None:
+    def translate(self, request: str, parent: int | None = None, target: Target | None = None) -> None:
         """Translate `request` to the output schema as one job of kind `translate`.
 
-        `parent` is the stored run whose request is run again; the new run is stored below it.
+        `parent` is the stored run whose request is run again; the new run is stored below it. `target` is what the
+        request becomes this once, `None` for what the project says.
         """
         from workbench.engine.workflows import translate_project
+        from workbench.engine.workflows.programs import with_target
 
         snapshot, options = self.snapshot(), self._run_options("translate")
+        snapshot = snapshot if target is None else with_target(snapshot, target)
         options |= {"parameter_set": self.parameter_set, "parent": parent}
         self._run_recorded(
             "translate",
             lambda: translate_project(snapshot, request, **options),
-            partial(self.translate, request, parent),
+            partial(self.translate, request, parent, target),
         )
 
     def branch(
@@ -544,28 +548,34 @@ class Session(QObject):
             partial(self.branch, run_id, attempt, **changes, model_name=model_name),
         )
 
-    def run_tools(self, request: str, *, with_prompt: bool = True) -> None:
-        """Let the chat model answer with the project's simulated tools, as one job of kind `tools`."""
+    def run_tools(self, request: str, *, with_prompt: bool = True, parent: int | None = None) -> None:
+        """Let the chat model answer with the project's simulated tools, as one job of kind `tools`.
+
+        `parent` is the stored run that is run again; the new run is stored below it.
+        """
         from workbench.engine.workflows import run_project_tools
 
         snapshot, options = self.snapshot(), self._run_options("tools")
-        options |= {"parameter_set": self.parameter_set, "with_prompt": with_prompt}
+        options |= {"parameter_set": self.parameter_set, "with_prompt": with_prompt, "parent": parent}
         self._run_recorded(
             "tools",
             lambda: run_project_tools(snapshot, request, **options),
-            partial(self.run_tools, request, with_prompt=with_prompt),
+            partial(self.run_tools, request, with_prompt=with_prompt, parent=parent),
         )
 
-    def run_program(self, request: str) -> None:
-        """Let the chat model write a program over the project's tools, and run it, as one job of kind `program`."""
+    def run_program(self, request: str, parent: int | None = None) -> None:
+        """Let the chat model write a program over the project's tools, and run it, as one job of kind `program`.
+
+        `parent` is the stored run that is run again; the new run is stored below it.
+        """
         from workbench.engine.workflows import as_program, translate_project
 
         snapshot, options = as_program(self.snapshot()), self._run_options("program")
-        options |= {"parameter_set": self.parameter_set}
+        options |= {"parameter_set": self.parameter_set, "parent": parent}
         self._run_recorded(
             "program",
             lambda: translate_project(snapshot, request, **options),
-            partial(self.run_program, request),
+            partial(self.run_program, request, parent),
         )
 
     def _run_options(self, kind: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QTool
 from workbench.gui.shell.actions import ActionSet
 from workbench.gui.shell.scale import fit, on_scale, px
 from workbench.gui.shell.session import Session, model_title
-from workbench.gui.shell.theme import icon_pixmap, on_theme_changed, set_role, small_font
+from workbench.gui.shell.theme import icon, icon_pixmap, on_theme_changed, set_role, small_font
 
 DEFAULT = ""
 
@@ -40,6 +40,9 @@ class WorkbenchToolBar(QToolBar):
             self._add(actions, action_id)
         self.addSeparator()
         self.run_button = self._add(actions, "run.checks")
+        self._main = False
+        # A change of the action gives the button the action's icon again.
+        actions["run.checks"].changed.connect(self._ink_main)
         for action_id in ("run.translate", "run.stop"):
             self._add(actions, action_id)
         self.addSeparator()
@@ -213,8 +216,14 @@ class WorkbenchToolBar(QToolBar):
 
     def set_main(self, enabled: bool) -> None:
         """Fill the main button with the accent only while it can be used."""
+        self._main = enabled
         set_role(self.run_button, "main" if enabled else "")
+        self._ink_main()
         self._fit_soon.start()
+
+    def _ink_main(self) -> None:
+        """Draw the main button's icon in a colour for its ground; the same action has the text's colour in the menu."""
+        self.run_button.setIcon(icon("run-checks", "on_accent" if self._main else "text"))
 
 
 class PaletteButton(QWidget):

@@ -128,6 +128,7 @@ class CheckRowWidget(QWidget):
         fit(self, height=ROW_HEIGHT)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._shown: CheckRow | None = None
+        self._strongest = ""
         self._selected = False
         self.name = TokenLabel(bold=True)
         # In a narrow pane a long name gives way, not the outcome.
@@ -232,10 +233,22 @@ class CheckRowWidget(QWidget):
         self.word.set_look(token=_token_of(row.state))
         self.remark.set_text(row.remark)
         self.remark.set_look(token="text" if row.near else "second", bold=row.near)
-        tip = _outcome_tip(row)
+        self._show_tip(row)
+        self.setAccessibleName(row.spoken())
+
+    def set_strongest(self, words: str) -> None:
+        """Say in the tip of the outcome which part of the text decided; nothing where it was the whole."""
+        if words != self._strongest:
+            self._strongest = words
+            self.setAccessibleDescription(words)
+            if self._shown is not None:
+                self._show_tip(self._shown)
+
+    def _show_tip(self, row: CheckRow) -> None:
+        tip = "\n".join(part for part in (_outcome_tip(row), self._strongest) if part)
         for widget in (self.mark, self.word, self.remark):
             widget.setToolTip(tip)
-        self.setAccessibleName(row.spoken())
+        self.number.setToolTip(self._strongest)
 
     def _show_origin(self, row: CheckRow) -> None:
         """Say where the threshold comes from, and loudly when it belongs to another model or wording."""

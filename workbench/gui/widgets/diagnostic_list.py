@@ -1,4 +1,4 @@
-"""Diagnostics of one attempt, each of which leads to its place, with what the schema expected below."""
+"""Diagnostics of one attempt, each of which leads to its place and its rule, with what the schema expected below."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolButton, QVBoxLayout, QWidget
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import dumps
@@ -14,16 +14,24 @@ from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDele
 from workbench.gui.models.diagnostics import KEYWORD, LINE, MESSAGE, POINTER, DiagnosticTableModel
 from workbench.gui.models.figures import counted
 from workbench.gui.shell.scale import fit_rows, px
+from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.labels import SectionHead, Strip, TokenLabel
 
 
 class DiagnosticList(QWidget):
-    """A table of diagnostics under a head; choosing one tells `chosen`."""
+    """A table of diagnostics under a head; choosing one tells `chosen`.
+
+    With `to_schema` a button below leads to the rule that was broken; it tells `rule_asked`.
+    """
 
     chosen = Signal(object)
+    rule_asked = Signal(object)
 
-    def __init__(self, title: str = "Diagnostics", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, title: str = "Diagnostics", parent: QWidget | None = None, *, to_schema: bool = False
+    ) -> None:
         super().__init__(parent)
+        self._to_schema = to_schema
         self.head = SectionHead(title)
         self.model = DiagnosticTableModel(self)
         self.table = QTableView()
@@ -50,6 +58,14 @@ class DiagnosticList(QWidget):
         self.expected = Strip(30, "window")
         self.expected_words = TokenLabel("", "second", size="second", elide=True)
         self.expected.row.addWidget(self.expected_words, 1)
+        self.rule_button = QToolButton()
+        self.rule_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.rule_button.setText("Rule")
+        set_icon(self.rule_button, "schema")
+        self.rule_button.setToolTip("Show the rule of the output schema that was broken")
+        self.rule_button.setAccessibleName("Show the rule in the schema")
+        self.rule_button.clicked.connect(self._ask_rule)
+        self.expected.row.addWidget(self.rule_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -76,11 +92,29 @@ class DiagnosticList(QWidget):
         self.head.note.set_look(token="rejected" if errors else "second")
         if not diagnostics:
             self.expected_words.set_text("")
+        self._offer_rule()
+
+    def current(self) -> Diagnostic | None:
+        """Return the chosen diagnostic."""
+        index = self.table.currentIndex()
+        return self.model.diagnostic(index.row()) if index.isValid() else None
+
+    def _offer_rule(self) -> None:
+        chosen = self.current()
+        self.rule_button.setVisible(
+            self._to_schema and chosen is not None and chosen.schema_pointer is not None
+        )
+
+    def _ask_rule(self) -> None:
+        chosen = self.current()
+        if chosen is not None:
+            self.rule_asked.emit(chosen)
 
     def _row_changed(self, current: QModelIndex, previous: QModelIndex) -> None:
         if current.isValid():
             diagnostic = self.model.diagnostic(current.row())
             self.expected_words.set_text(_expectation(diagnostic))
+            self._offer_rule()
             self.chosen.emit(diagnostic)
 
     def _activated(self, index: QModelIndex) -> None:

@@ -78,7 +78,7 @@ class HistogramPlot(Plot):
         self._bars = _Bars()
         self._why_empty = self._odd = ""
         self.setXRange(0, 1, padding=0.03)
-        self.setYRange(-1.12, 1.72, padding=0)
+        self._head, self._foot = 1.7, -1.5
         self.line = ThresholdLine(0.5)
         self.band_line = ThresholdLine(0.25, dashed=True)
         self.band_line.setVisible(False)
@@ -111,7 +111,7 @@ class HistogramPlot(Plot):
         )
         self.clicked.connect(self._bar_clicked)
         self.setAccessibleName("Histogram of probabilities by label")
-        self._place()
+        self._make_room()
         self.redraw()
 
     def set_histogram(self, histogram: Histogram | None, why_empty: str = "", note: str = "") -> None:
@@ -155,13 +155,25 @@ class HistogramPlot(Plot):
     def _band_end(self) -> float:
         return float(round(min(self.band_line.value(), self.line.value()), 2))
 
+    def _make_room(self) -> None:
+        """Leave two lines of words above the bars and one below, whatever the height of the picture."""
+        line, height = float(self._tag.boundingRect().height()) + 2, float(self.getViewBox().height())
+        # In a picture that is hardly higher than its words they may lie over the bars.
+        unit = 2 / max(height - 3 * line, height / 3, 1.0)
+        self._head, self._foot = 1 + 2 * line * unit, -1 - line * unit
+        self.setYRange(self._foot, self._head, padding=0)
+        self._yes_words.setPos(1.0, 1.0)
+        for words, x in ((self._no_words, 1.0), (self._scale_words, 0.0)):
+            words.setPos(x, self._foot)
+        self._place()
+
     def _place(self) -> None:
         """Put everything where the threshold is."""
         value = self.line.value()
         self._tag.setText(f" {value:.2f} ", color=color("on_accent"))
-        self._tag.setPos(value, 1.7)
-        self._left_words.setPos(value - 0.035, 1.7)
-        self._right_words.setPos(value + 0.035, 1.7)
+        self._tag.setPos(value, self._head)
+        self._left_words.setPos(value - 0.035, self._head)
+        self._right_words.setPos(value + 0.035, self._head)
         self._left_words.setVisible(value > 0.12)
         self._right_words.setVisible(value < 0.72)
         self._above.setRegion((value, 1.0))
@@ -182,7 +194,7 @@ class HistogramPlot(Plot):
             self._left_words, self._right_words, self._yes_words, self._no_words, self._scale_words, self._tag
         ):  # fmt: skip
             item.setFont(small_font())
-        self._place()
+        self._make_room()
 
     def redraw(self) -> None:
         self._dress_marks()
@@ -206,9 +218,7 @@ class HistogramPlot(Plot):
         self._yes_words.setText(_half_words("yes", sum(histogram.yes), "above"), color=color("text"))
         self._no_words.setText(_half_words("no", sum(histogram.no), "below"), color=color("text"))
         self._scale_words.setText(self.scale_words(), color=color("second"))
-        self._yes_words.setPos(1.0, 1.02)
-        self._no_words.setPos(1.0, -1.06)
-        self._scale_words.setPos(0.0, -1.06)
+        self._make_room()
 
     def scale_words(self) -> str:
         """Return what the picture says of the scales of its halves where they differ, and of odd cases."""

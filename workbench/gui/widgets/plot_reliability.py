@@ -86,11 +86,12 @@ class ReliabilityPlot(Plot):
         self._marks.setVisible(False)
         self.addItem(self._marks, ignoreBounds=True)
         self.setXRange(0, 1, padding=0.03)
-        self.setYRange(0, 1, padding=0.04)
+        self._set_top(1.0)
         self.setAccessibleName("Reliability diagram")
         self.setToolTip(
             "Dashed: ideal. Bars: 95 % Wilson interval of the share. Numbers: cases in the bin.\n"
-            "P(yes) against the label. A click on a point shows its cases."
+            "The binary form: P(yes) against the label, not the confidence in the likelier answer.\n"
+            "A click on a point shows its cases."
         )
         self.clicked.connect(self._point_clicked)
 

@@ -43,6 +43,7 @@ class Plot(pg.PlotWidget):
         self._note.setZValue(40)
         self._note.setVisible(False)
         self.addItem(self._note, ignoreBounds=True)
+        self._top: float | None = None
         self.scene().sigMouseClicked.connect(self._on_click)
         self._dress()
         on_theme_changed(self, self._on_theme)
@@ -86,8 +87,8 @@ class Plot(pg.PlotWidget):
         super().resizeEvent(event)
         # The base class lays itself out before this one is complete.
         if getattr(self, "_message", None) is not None:
+            self._make_room()
             self._place_message()
-            self._place_note()
 
     def _place_message(self) -> None:
         """Put the words into the middle, in as many lines as they need."""
@@ -110,11 +111,31 @@ class Plot(pg.PlotWidget):
             self._note.setFont(small_font())
             self._note.fill = pg.mkBrush(color("base:200"))
         self._note.setVisible(bool(words))
-        self._place_note()
+        self._make_room()
 
     def note(self) -> str:
         """Return what is said in the corner."""
         return self._note.toPlainText() if self._note.isVisible() else ""
+
+    def _set_top(self, top: float) -> None:
+        """Let the y axis go from 0 to `top`, below the words at the head of the picture."""
+        self._top = top
+        self._make_room()
+
+    def _head_height(self) -> float:
+        """Return the pixels that words take above all that is drawn."""
+        return float(self._note.boundingRect().height()) if self._note.isVisible() else 0.0
+
+    def _make_room(self) -> None:
+        """Move the upper end of the y axis so far up that no word lies over what is drawn."""
+        if self._top is not None:
+            below, above = 0.04 * self._top, 0.04 * self._top
+            height, head = float(self.getViewBox().height()), self._head_height()
+            # In a picture that is hardly higher than its words they may lie over it.
+            if head and height > 2 * head:
+                above = max(above, (self._top + below) * (head + 3) / (height - head - 3))
+            self.setYRange(-below, self._top + above, padding=0)
+        self._place_note()
 
     def _place_note(self) -> None:
         (x0, _x1), (_y0, y1) = self.getViewBox().viewRange()
@@ -197,12 +218,13 @@ class CurvesPlot(Plot):
         self._curves: list[Line] = []
         self._items: list[Any] = []
         self._named: list[str] = []
-        self._why_empty, self._top = "", 1.0
+        self._why_empty = ""
         self._points: list[tuple[float, float, str]] = []
         self._dots: list[QGraphicsEllipseItem] = []
         self.setXRange(0, 1, padding=0.03)
-        self.setYRange(0, 1, padding=0.04)
-        self.legend = self.addLegend(offset=(-12, -12), labelTextSize="8.5pt")
+        self.legend = self.addLegend(offset=(-1, 1), labelTextSize="8.5pt")
+        self.legend.layout.setContentsMargins(4, 0, 4, 0)
+        self._set_top(1.0)
         self.line: ThresholdLine | None = None
         if over_threshold:
             self.line = ThresholdLine(0.5, movable=False)
@@ -217,9 +239,7 @@ class CurvesPlot(Plot):
         `top` is the end of the y axis; `note` says in the picture what is odd about these curves.
         """
         self._curves, self._why_empty = list(curves), why_empty
-        if (top or 1.0) != self._top:
-            self._top = top or 1.0
-            self.setYRange(0, self._top, padding=0.04)
+        self._top = top or 1.0
         self._show_curves()
         self.set_note(note if self._curves else "")
 
@@ -236,7 +256,22 @@ class CurvesPlot(Plot):
     def _dress_legend(self) -> None:
         self.legend.setLabelTextColor(color("text"))
         self.legend.setBrush(pg.mkBrush(color("base")))
-        self.legend.setPen(pg.mkPen(color("line")))
+        self.legend.setPen(pg.mkPen(None))
+
+    def _head_height(self) -> float:
+        """Return the pixels of the legend and of the note: side by side where both fit, else one above the other."""
+        note = super()._head_height()
+        if not self.legend.isVisible():
+            return note
+        wide, entries = float(self.getViewBox().width()), len(self.legend.items)
+        for columns in range(entries, 0, -1):
+            self.legend.setColumnCount(columns)
+            if self.legend.boundingRect().width() <= wide:
+                break
+        legend = self.legend.boundingRect()
+        beside = note and self._note.boundingRect().width() + legend.width() + 12 <= wide
+        self.legend.anchor((1, 0), (1, 0), offset=(-1, 1 if beside or not note else note))
+        return max(note, float(legend.height())) if beside else note + float(legend.height())
 
     def _show_curves(self) -> None:
         if self.line is not None:
@@ -272,11 +307,13 @@ class CurvesPlot(Plot):
             for name in filter(None, names):
                 next(labels).setText(name)
             self.legend.updateSize()
+            self._make_room()
         else:
             self.legend.clear()
             for item, name in zip(self._items, names, strict=False):
                 if name:
                     self.legend.addItem(item, name)
+            self._make_room()
         self._named = names
 
     def set_threshold(self, threshold: float, points: Sequence[tuple[float, float, str]] = ()) -> None:

@@ -88,6 +88,17 @@ class Timeline(QWidget):
             left += width + 8
         return placed
 
+    def place_of_current(self) -> tuple[int, int] | None:
+        """Return where the step that is shown begins and ends on the line, in pixels; `None` where there is none."""
+        number = 0
+        for lane, box, centres in self._layout():
+            if number <= self._current < number + len(centres):
+                half = box.width() / len(centres) / 2
+                middle = centres[self._current - number].x()
+                return int(middle - half), int(middle + half)
+            number += len(lane.steps)
+        return None
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

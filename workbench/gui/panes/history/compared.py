@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.engine.json_text import dumps, parse_json
 from workbench.gui.models.attempts import cost_words
 from workbench.gui.models.figures import counted, format_duration
+from workbench.gui.models.program_turns import program_words
 from workbench.gui.models.runs import word_of
 from workbench.gui.models.tool_turns import turns_of_record
 from workbench.gui.widgets.comparison import Compared
@@ -41,7 +42,7 @@ def compared_attempt(run: Run, attempt: Attempt, *, name_run: bool, request_only
 
 def _conversation(attempt: Attempt, *, request_only: bool) -> str:
     messages = attempt.messages[: attempt.base_count] if request_only else attempt.messages
-    return "\n".join(f"--- {message.role} ---\n{message.text()}" for message in messages)
+    return "\n".join(f"--- {message.role} ---\n{message.shown_text()}" for message in messages)
 
 
 def _schema(run: Run) -> str:
@@ -67,8 +68,19 @@ def _facts(run: Run, attempt: Attempt) -> Iterable[tuple[str, str]]:
     yield "Reply", counted(len(attempt.reply), "character")
     yield "Local edits", str(len(attempt.edits))
     yield "Nulls taken out", str(len(attempt.removed_nulls))
+    yield from _program_facts(run)
     yield "Type", str(run.inputs.get("type_name") or "")
     yield "Parameter set", str(run.inputs.get("parameter_set") or "none")
+
+
+def _program_facts(run: Run) -> Iterable[tuple[str, str]]:
+    """Yield what the program of the run gave, where one was evaluated."""
+    from workbench.engine.translation import replay_program
+
+    program = replay_program(run.events)
+    if program is not None:
+        yield "Program", program_words(program)
+        yield "Program gave", dumps(program.value) if program.outcome == "ok" else program.message
 
 
 def compared_check(run: Run) -> Compared:

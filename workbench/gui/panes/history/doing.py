@@ -51,11 +51,8 @@ class RunDoing(QObject):
         return self._session.snapshot().output_schema is not None or bool(run.inputs.get("schema"))
 
     def can_run_again(self) -> bool:
-        """Tell whether the run on show can be run again with today's project.
-
-        A response that was guarded cannot: its chat model would be asked for others, in the guardrails pane.
-        """
-        return self.can_open() and self.run is not None and "most" not in self.run.inputs
+        """Tell whether the run on show can be run again with today's project."""
+        return self.can_open()
 
     def can_open(self) -> bool:
         """Tell whether the inputs of the run on show have a pane to go to."""
@@ -85,17 +82,40 @@ class RunDoing(QObject):
         run = self.run
         if run is None or not self.can_run_again():
             return False
-        kind, inputs, run_id = run.summary.kind, run.inputs, run.summary.id
-        self._awaited = (_JOBS[kind], kind, run_id)
-        if kind == "translate":
-            self._session.translate(str(inputs.get("request", "")), parent=run_id)
-        elif kind == "check":
-            stage = inputs.get("stage", "input")
-            text = str(inputs.get("text") or "")
-            self._session.run_checks(stage, text, inputs.get("user_message"), parent=run_id)
+        kind, run_id = run.summary.kind, run.summary.id
+        job = self._job_of(run)
+        self._awaited = (job, kind, run_id)
+        if not self._start(job, run):
+            self._awaited = None
+        return self._awaited is not None
+
+    def _job_of(self, run: Run) -> str:
+        """Return the name under which the session runs a stored run again; a one-off program stays one."""
+        from workbench.engine.workflows.guarding import was_guarded
+        from workbench.engine.workflows.programs import target_of
+
+        if was_guarded(run):
+            return "guard"
+        kind = run.summary.kind
+        one_off = self._session.snapshot().translation.target != "program"
+        return "program" if kind == "translate" and one_off and target_of(run) == "program" else _JOBS[kind]
+
+    def _start(self, job: str, run: Run) -> bool:
+        from workbench.engine.workflows.programs import target_of
+        from workbench.gui.models.checks_loop import start_loop
+
+        session, inputs, run_id = self._session, run.inputs, run.summary.id
+        request, text = str(inputs.get("request", "")), str(inputs.get("text") or "")
+        if job == "guard":
+            return start_loop(session, text, inputs.get("user_message"), parent=run_id) is not None
+        if job == "program":
+            session.run_program(request, parent=run_id)
+        elif job == "translate":
+            session.translate(request, parent=run_id, target=target_of(run))
+        elif job == "check":
+            session.run_checks(inputs.get("stage", "input"), text, inputs.get("user_message"), parent=run_id)
         else:
-            with_prompt = bool(inputs.get("with_prompt", True))
-            self._session.run_tools(str(inputs.get("request", "")), with_prompt=with_prompt)
+            session.run_tools(request, with_prompt=bool(inputs.get("with_prompt", True)), parent=run_id)
         return True
 
     def run_batch(self) -> None:

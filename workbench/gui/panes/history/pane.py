@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from workbench.engine.json_text import dumps
+from workbench.gui.models.program_turns import is_program_step
 from workbench.gui.panes.history import showing
 from workbench.gui.panes.history.compared import compared_attempt, compared_run
 from workbench.gui.panes.history.comparing import Comparing
@@ -20,7 +21,7 @@ from workbench.gui.panes.history.replay import Replay
 from workbench.gui.panes.history.run_view import RunView
 from workbench.gui.panes.history.runs_list import RunsList
 from workbench.gui.shell.places import Place
-from workbench.gui.shell.scale import px
+from workbench.gui.shell.rule_places import show_rule
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.comparison import Compared
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from workbench.engine.translation import Attempt, TranslationRecord
     from workbench.engine.workflows import GuardRecord, PlainRecord, ToolRecord
 
-_LIST_WIDTH = 392
 _COMPARABLE = ("translate", "check", "tool")
 
 
@@ -78,7 +78,7 @@ class HistoryPane(QWidget):
         self.splitter.addWidget(box)
         self.splitter.setStretchFactor(0, 0)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([px(_LIST_WIDTH), 1048])
+        self.splitter.setSizes([self.list.wanted_width(), 1048])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
@@ -97,6 +97,7 @@ class HistoryPane(QWidget):
         self.marks.deleted.connect(self._forget)
         self.replay.moved.connect(self._show_run)
         self.view.step_chosen.connect(self.replay.go_to)
+        self.view.diagnostics.rule_asked.connect(lambda found: show_rule(session, found))
         self.doing.made.connect(self._on_made)
         self.splitter.splitterMoved.connect(self._on_divided)
         self.controls.branch_asked.connect(self.branch)
@@ -119,7 +120,7 @@ class HistoryPane(QWidget):
     def _share_width(self) -> None:
         # Low panes have no conversation beside the rest, so that the list may have more.
         most = int(self.width() * 0.42)
-        runs = most if self.view.compact else min(px(_LIST_WIDTH), most)
+        runs = most if self.view.compact else min(self.list.wanted_width(), most)
         self.splitter.setSizes([runs, max(300, self.width() - runs)])
 
     # The list
@@ -145,7 +146,10 @@ class HistoryPane(QWidget):
 
     def refresh(self) -> None:
         """Read the list of runs again; the selection stays."""
+        wanted = self.list.wanted_width()
         self.list.refresh()
+        if not self._divided and self.list.wanted_width() != wanted:
+            self._share_width()
 
     def _show_empty(self) -> None:
         if self.list.model.rowCount():
@@ -222,7 +226,9 @@ class HistoryPane(QWidget):
         if run is None or run.summary.kind != "translate":
             return
         steps = cast("TranslationRecord", self._whole).steps
-        last = max((k for k, step in enumerate(steps) if step.attempt == number), default=None)
+        # The steps of a program follow those of the attempt that wrote it, and are the run's.
+        mine = [k for k, step in enumerate(steps) if step.attempt == number and not is_program_step(step)]
+        last = max(mine, default=None)
         if last is not None:
             self.replay.go_to(last)
 
@@ -357,12 +363,8 @@ class HistoryPane(QWidget):
         self.doing.branch_from(run_id, attempt, **changes)
 
     def run_again(self) -> None:
-        """Run the chosen run's request or text again with today's prompt, and show what changed."""
-        shown = self._shown()
-        kind = self.replay.run.summary.kind if self.replay.run is not None else ""
-        if self.doing.run_again() and kind == "tool":
-            # A tool run stands for itself in the list, so the comparison must be told of it.
-            self.comparing.reset(base=shown)
+        """Run the chosen run's request or text again with today's prompt; it is compared with the first."""
+        self.doing.run_again()
 
     def run_batch(self) -> None:
         """Open the window in which many requests are run."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
@@ -14,10 +16,11 @@ from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.comparison import ComparisonView
 from workbench.gui.widgets.conversation import ConversationView
 from workbench.gui.widgets.diagnostic_list import DiagnosticList
+from workbench.gui.widgets.evaluation_table import EvaluationTable
 from workbench.gui.widgets.json_view import JsonView
 from workbench.gui.widgets.labels import SectionHead, TokenLabel, column
 from workbench.gui.widgets.reply_view import ReplyView
-from workbench.gui.widgets.timeline import Timeline, scrolling
+from workbench.gui.widgets.timeline import Lane, Timeline, scrolling
 
 COMPACT_BELOW = 480
 
@@ -55,21 +58,29 @@ class RunView(QWidget):
         self.timeline.step_chosen.connect(self.step_chosen)
         self.diagnostics.chosen.connect(self._go_to)
         self.details.place_chosen.connect(self._show_in_reply)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.evaluation), False)
+        self.tabs.setCurrentWidget(self.reply)
         self.arrange(compact=False)
 
     def _build_parts(self) -> None:
         self.timeline = Timeline()
         self._timeline_strip = scrolling(self.timeline)
+        # The line has its new length only after the events that are waiting now.
+        self._following = QTimer(self)
+        self._following.setSingleShot(True)
+        self._following.setInterval(0)
+        self._following.timeout.connect(self._follow_step)
         self.conversation = ConversationView()
         self.conversation_head = SectionHead("Conversation")
         self._conversation_box = column(self.conversation_head, self.conversation)
-        self.diagnostics = DiagnosticList()
+        self.diagnostics = DiagnosticList(to_schema=True)
         self.checks = CheckResultTable()
         self.checks_head = SectionHead("Checks")
         self._checks_box = column(self.checks_head, self.checks)
         self._below = QStackedWidget()
         self._below.addWidget(self.diagnostics)
         self._below.addWidget(self._checks_box)
+        self.evaluation = EvaluationTable()
         self.reply = ReplyView()
         self.value = JsonView()
         self.request = CodeView()
@@ -79,6 +90,7 @@ class RunView(QWidget):
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for widget, title in (
+            (self.evaluation, "Figures"),
             (self.reply, "Raw reply"),
             (self.value, "JSON"),
             (self.details, "Details"),
@@ -121,12 +133,23 @@ class RunView(QWidget):
         super().resizeEvent(event)
         self.arrange(event.size().height() < px(COMPACT_BELOW))
 
+    def show_lanes(self, lanes: Sequence[Lane], step: int) -> None:
+        """Show the timeline with the step `step`, which a long line is scrolled to."""
+        self.timeline.set_lanes(lanes, step)
+        self._following.start()
+
+    def _follow_step(self) -> None:
+        place = self.timeline.place_of_current()
+        if place is not None:
+            for x in reversed(place):
+                self._timeline_strip.ensureVisible(x, 0, 12, 0)
+
     def show_empty(self, words: str | None = None) -> None:
         """Show no run, and say why (`None`: as said before)."""
         if words is not None:
             self.empty.set_text(words)
         self._pages.setCurrentIndex(0)
-        self.timeline.set_lanes([], -1)
+        self.show_lanes([], -1)
         self._fit_timeline()
 
     def fit(self, kind: str) -> None:
@@ -140,6 +163,10 @@ class RunView(QWidget):
         self.tabs.setTabText(self.tabs.indexOf(self.reply), "Raw reply" if translation else "Result")
         self.tabs.setTabVisible(self.tabs.indexOf(self.details), kind != "evaluate")
         self.tabs.setTabVisible(self.tabs.indexOf(self.value), kind != "evaluate")
+        figures = self.tabs.indexOf(self.evaluation)
+        if (kind == "evaluate") != self.tabs.isTabVisible(figures):
+            self.tabs.setTabVisible(figures, kind == "evaluate")
+            self.tabs.setCurrentWidget(self.evaluation if kind == "evaluate" else self.reply)
         self._below.setCurrentWidget(self._checks_box if kind == "check" else self.diagnostics)
         useful = kind in ("check", "translate")
         if self.compact:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
 from workbench.gui.models.figures import format_size, grouped
-from workbench.gui.models.runs import KINDS, OUTCOMES, RESULT, RUN, STARTED, TIME, WHAT, RunTreeModel
+from workbench.gui.models.runs import COST, KINDS, OUTCOMES, RESULT, RUN, STARTED, TIME, WHAT, RunTreeModel
 from workbench.gui.shell.scale import on_scale, px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 PAGE = 300
 _INDENT = 14
-_WIDTHS = {RUN: 58, RESULT: 122, TIME: 64, STARTED: 70}
+_WIDE = 392
+_WIDTHS = {RUN: 58, RESULT: 122, TIME: 64, COST: 112, STARTED: 70}
 _NARROW_WIDTHS = {RUN: 46, RESULT: 96}
 
 
@@ -125,7 +126,7 @@ class RunsList(QWidget):
         role = int(RunTreeModel.StatusRole)
         self.tree.setItemDelegateForColumn(WHAT, TextDelegate(self.tree, padding=6))
         self.tree.setItemDelegateForColumn(RESULT, StatusDelegate(role, self.tree))
-        for column in (TIME, STARTED):
+        for column in (TIME, COST, STARTED):
             self.tree.setItemDelegateForColumn(column, MonoDelegate(self.tree, second=True))
         delete = QAction("Delete run", self.tree)
         delete.setShortcut(QKeySequence(Qt.Key.Key_Delete))
@@ -157,13 +158,20 @@ class RunsList(QWidget):
         group.triggered.connect(lambda action: put(action.data() or None))  # type: ignore[operator]
 
     def _fit_columns(self, width: int) -> None:
-        narrow = width < px(460)
+        # Most models have no prices, and then the column would have nothing to say.
+        priced = self.model.priced() and width >= px(_WIDE)
+        self.tree.setColumnHidden(COST, not priced)
+        narrow = width < px(460 + (_WIDTHS[COST] if priced else 0))
         self.tree.setColumnHidden(STARTED, narrow)
         # Where the titles would have no room left, the time goes too: the tip of a row tells it.
         cramped = width < px(320)
         self.tree.setColumnHidden(TIME, cramped)
         _size_columns(weakref.ref(self.tree), 1.0)
         self.model.set_merged(narrow)
+
+    def wanted_width(self) -> int:
+        """Return the width in pixels at which every column has room that has something to say."""
+        return px(_WIDE + _WIDTHS[COST] if self.model.priced() else _WIDE)
 
     # What is listed
 
@@ -235,6 +243,7 @@ class RunsList(QWidget):
         last, self._newest = self._newest, newest
         fresh = newest is not None and self.model.rowCount() > 0 and not self.model.index_of(newest).isValid()
         self.model.set_runs(found if self.filtered() else _with_parents(history, found))
+        self._fit_columns(self.tree.width())
         for run_id in opened | ({newest} if fresh and newest is not None else set()):
             self._unfold(run_id)
         if chosen is not None:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.json_text import dumps
-from workbench.gui.models.attempts import figures, lanes_of, turns_of
+from workbench.gui.models.attempts import figures, turns_of
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.guard_turns import guard_lanes, guard_turns
+from workbench.gui.models.program_turns import program_of, program_words, run_lanes, with_evaluation
 from workbench.gui.models.runs import status_of, word_of
 from workbench.gui.models.tool_turns import NOT_SENT, turns_of_record
 from workbench.gui.panes.history.compared import exchange_rows
@@ -18,7 +19,7 @@ from workbench.gui.widgets.timeline import Lane, Step
 
 if TYPE_CHECKING:
     from workbench.engine.history import Run
-    from workbench.engine.translation import Attempt, TranslationRecord
+    from workbench.engine.translation import Attempt, ProgramRecord, TranslationRecord
     from workbench.engine.workflows import GuardRecord, PlainRecord, ToolRecord
 
 Rows = list[tuple[str, str, None]]
@@ -27,11 +28,13 @@ Rows = list[tuple[str, str, None]]
 def show_translation(
     view: RunView, run: Run, whole: TranslationRecord, now: TranslationRecord, step: int
 ) -> Attempt | None:
-    """Show a translation and return the attempt that the step belongs to."""
-    view.timeline.set_lanes(lanes_of(whole), step)
+    """Show a translation, the steps of its program too, and return the attempt that the step belongs to."""
+    view.show_lanes(run_lanes(whole), step)
     number = now.steps[-1].attempt if now.steps else None
     attempt = next((each for each in now.attempts if each.number == number), None)
-    view.conversation.set_turns(turns_of(attempt))
+    program = program_of(now)
+    turns = turns_of(attempt)
+    view.conversation.set_turns(with_evaluation(turns, program) if program is not None else turns)
     sent = len(attempt.messages) if attempt is not None else 0
     words = f"attempt {number} was sent {counted(sent, 'message')}" if sent else ""
     view.conversation_head.note.set_text(words)
@@ -41,7 +44,9 @@ def show_translation(
     else:
         view.diagnostics.show_diagnostics(attempt.diagnostics, f"Diagnostics of attempt {number}")
     view.details.show_attempt(attempt)
-    if attempt is not None and attempt.has_value:
+    if program is not None:
+        _show_program(view, program)
+    elif attempt is not None and attempt.has_value:
         view.value.show_value(attempt.value, figures(attempt))
     else:
         view.value.show_nothing("No value at this step.")
@@ -49,10 +54,28 @@ def show_translation(
     return attempt
 
 
+def _show_program(view: RunView, program: ProgramRecord) -> None:
+    """Show what a program gave, and what each of its calls took and got."""
+    if program.outcome == "ok":
+        view.value.show_value(program.value, "the value of the program's last step")
+    elif program.outcome == "running":
+        view.value.show_value(program.to_json()["steps"], "the steps of the program so far")
+    else:
+        view.value.show_nothing(f"No value: {program.message}")
+    rows: Rows = [("Program", program_words(program), None)]
+    for step in program.steps:
+        for call in step.calls:
+            name = f"Step {step.number}, {call['name']}"
+            rows.append((name, dumps(list(call["arguments"])), None))
+            rows.append((f"{name}, {'error' if call['is_error'] else 'result'}", str(call["text"]), None))
+            rows.append((f"{name}, took", format_duration(call["elapsed_ms"]), None))
+    view.details.show_rows(rows)
+
+
 def show_check(view: RunView, run: Run, whole: GuardRecord, now: GuardRecord, step: int) -> None:
     """Show a run of checks, with each validation, reprompt and new response of an output guardrail."""
     result = now.result
-    view.timeline.set_lanes(guard_lanes(run, whole), step)
+    view.show_lanes(guard_lanes(run, whole), step)
     view.conversation.set_turns(guard_turns(run, now, looped=whole.looped))
     answered = result.model_version or result.model_name if result is not None else None
     view.conversation_head.note.set_text(answered or "")
@@ -80,7 +103,7 @@ def show_tools(view: RunView, run: Run, whole: ToolRecord, now: ToolRecord, step
     word = "answered" if outcome == "ok" else word_of(outcome)
     steps = tuple(Step(each.label, each.at, each.status) for each in whole.steps)
     took = format_duration(run.summary.elapsed_ms)
-    view.timeline.set_lanes([Lane(run.summary.title, word, status_of(outcome), took, steps)], step)
+    view.show_lanes([Lane(run.summary.title, word, status_of(outcome), took, steps)], step)
     view.conversation.set_turns(turns_of_record(now))
     view.conversation_head.note.set_text(run.summary.model)
     view.diagnostics.show_diagnostics([], "Diagnostics")
@@ -123,11 +146,12 @@ def show_other(view: RunView, run: Run, whole: PlainRecord, now: PlainRecord, st
     steps = tuple(Step(each.label, each.at) for each in whole.steps)
     word = word_of(summary.outcome)
     took = format_duration(summary.elapsed_ms)
-    view.timeline.set_lanes([Lane(summary.title, word, status_of(summary.outcome), took, steps)], step)
+    view.show_lanes([Lane(summary.title, word, status_of(summary.outcome), took, steps)], step)
     turns = [Turn("run", each.words or each.label, each.label) for each in now.steps]
     view.conversation.set_turns(turns or [Turn("run", summary.summary or summary.title, word)])
     view.conversation_head.note.set_text(summary.model)
     view.diagnostics.show_diagnostics([])
+    view.evaluation.show_figures(now.steps[-1].figures if now.steps else ())
     view.reply.show_attempt(None)
     view.reply.how.set_text(summary.summary)
     last: Any = run.events[min(step, len(run.events) - 1)].data if run.events else None

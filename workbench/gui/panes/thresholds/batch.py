@@ -22,7 +22,7 @@ from workbench.gui.models.figures import counted
 
 if TYPE_CHECKING:
     from workbench.engine.decisions import DecisionModel, ModelInfo
-    from workbench.engine.evaluation import Progress, ResultRow
+    from workbench.engine.evaluation import Evaluation, Progress, ResultRow
     from workbench.engine.history import HistoryStore
     from workbench.engine.secrets import Secrets
 
@@ -175,7 +175,10 @@ def fits_of(snapshot: ProjectSnapshot, settings: ModelSettings) -> tuple[bool, t
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one run over the cases needs. `rate` is the most calls a second, `None` for no limit."""
+    """What one run over the cases needs. `rate` is the most calls a second, `None` for no limit.
+
+    `version` is the version that answered last where the model itself does not tell: answers of others are asked again.
+    """
 
     snapshot: ProjectSnapshot
     stage: Stage
@@ -185,6 +188,7 @@ class Batch:
     history: HistoryStore | None
     concurrency: int = 4
     rate: float | None = None
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,14 +240,14 @@ async def evaluate(batch: Batch, arrived: Arrived) -> Outcome:
     Raises:
         DecisionError: where the model cannot be used; what was answered until then is kept.
     """
-    from workbench.engine.evaluation import EvaluationRun
+    from workbench.engine.evaluation import Evaluation, EvaluationRun
 
     guardrail = batch.snapshot.guardrail(batch.stage)
     model = None
     if guardrail.asks_model:
         model = await asyncio.to_thread(open_model, batch.snapshot, batch.settings, batch.secrets)
     record = _Record(batch, model.name if model is not None else "")
-    pieces = _Pieces(arrived)
+    pieces, figures = _Pieces(arrived), Evaluation(guardrail)
     count = 0
     try:
         run = EvaluationRun(
@@ -254,19 +258,22 @@ async def evaluate(batch: Batch, arrived: Arrived) -> Outcome:
             results=results_path(batch.snapshot.root, batch.stage),
             concurrency=batch.concurrency,
             rate=batch.rate,
+            model_version=batch.version,
             who="a run in the window",
             on_progress=pieces.report,
         )
         async for row in run.rows():
             count += 1
+            figures.add(row)
             pieces.add(row)
-        record.finish("done", f"{counted(count, 'answer')} to {counted(len(batch.cases), 'case')}", count)
+        words = f"{counted(count, 'answer')} to {counted(len(batch.cases), 'case')}"
+        record.finish("done", words, count, figures)
         return Outcome(count, len(batch.cases), run.asked, run.version_now)
     except asyncio.CancelledError:
-        record.finish("cancelled", f"stopped after {counted(count, 'answer')}", count)
+        record.finish("cancelled", f"stopped after {counted(count, 'answer')}", count, figures)
         raise
     except Exception as error:
-        record.finish("error", str(error), count)
+        record.finish("error", str(error), count, figures)
         raise
     finally:
         pieces.flush()
@@ -290,13 +297,14 @@ class _Record:
         title = f"Evaluate {batch.stage}, {counted(len(batch.cases), 'case')}"
         self._run_id = self._history.start_run("evaluate", title, inputs, model=model)
 
-    def finish(self, outcome: str, words: str, answers: int) -> None:
+    def finish(self, outcome: str, words: str, answers: int, figures: Evaluation) -> None:
         if self._history is None:
             return
+        from workbench.engine.evaluation import evaluated_data
         from workbench.engine.events import RunEvent
 
         elapsed = time.perf_counter() - self._begun
-        self._history.append(
-            self._run_id, RunEvent("evaluated", elapsed, {"answers": answers, "words": words})
-        )
+        report = figures.report(suggestions=False)
+        data = evaluated_data(report, cases=figures.cases, answers=answers, words=words)
+        self._history.append(self._run_id, RunEvent("evaluated", elapsed, data))
         self._history.finish_run(self._run_id, outcome, words)

@@ -71,7 +71,7 @@ class CheckList(QWidget):
         self.fit_button = QPushButton("Fit…")
         self.fit_button.setToolTip("Fit on my cases: fit the embedded model on the project's labelled cases")
         self.compare_button = QPushButton("Compare…")
-        self.compare_button.setToolTip("Two models, or two wordings of this check, side by side")
+        self.compare_button.setToolTip("Two models, two wordings of this check, or an earlier version")
         notes = Ground()
         layout = QVBoxLayout(notes)
         layout.setContentsMargins(12, 10, 12, 10)

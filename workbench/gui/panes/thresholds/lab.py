@@ -367,6 +367,7 @@ class Lab(CaseEdits, QObject):
             history,
             concurrency,
             rate,
+            self._version_to_ask(),
         )
         self._asked = {case.id: case for case in cases}
         self._asked_settings, self._asked_stage = self.guardrail, self.stage
@@ -381,6 +382,14 @@ class Lab(CaseEdits, QObject):
             key=_KIND,
         )
         self.progress_changed.emit()
+
+    def _version_to_ask(self) -> str | None:
+        """Return the version whose answers stay, where the model is an alias and only answers tell its version."""
+        info = self.info()
+        if info is None or info.version is not None:
+            return None
+        versions = {v for column in self.columns.columns.values() for v in column.current_versions()}
+        return versions.pop() if len(versions) == 1 else None
 
     def stop(self) -> None:
         """Stop the run; what was answered is kept, and the next run goes on from there."""

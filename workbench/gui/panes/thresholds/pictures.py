@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDoubleSpinBox,
@@ -74,7 +75,7 @@ class Pictures(QSplitter):
             self.band_spin,
         ):
             self.histogram_head.add(widget)
-        self.tabs = QTabWidget()
+        self.tabs = _NamedTabs({self.precision_recall: ("PR", "Precision–recall")})
         self.tabs.setDocumentMode(True)
         for picture, title in (
             (self.curves, "Threshold"),
@@ -88,6 +89,7 @@ class Pictures(QSplitter):
         for place, tip in (
             (0, "Precision, recall, false-positive rate and F1 against the threshold"),
             (1, "Recall against the false-positive rate"),
+            (2, "Precision against recall"),
             (4, "What review bands around the threshold decide alone, and how often rightly"),
         ):
             self.tabs.setTabToolTip(place, tip)
@@ -428,6 +430,25 @@ class Pictures(QSplitter):
             found.oddity or ("" if len(found) else "no labelled answers"),
         ]
         self.overview.item(row, 0).setToolTip("\n".join(part for part in tip if part))
+
+
+class _NamedTabs(QTabWidget):
+    """Tabs of which some have a short and a long title: the long one where there is room for all of them."""
+
+    def __init__(self, titles: dict[QWidget, tuple[str, str]]) -> None:
+        super().__init__()
+        self._titles = titles
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        bar = self.tabBar()
+        for page, (short, long) in self._titles.items():
+            place = self.indexOf(page)
+            if place < 0:
+                continue
+            self.setTabText(place, long)
+            if bar.sizeHint().width() > event.size().width():
+                self.setTabText(place, short)
 
 
 def _overview_table() -> QTableWidget:

@@ -124,6 +124,7 @@ class Verdicts(QWidget):
                 "MCE", found.mce if estimate else None, f"{definitions['MCE']} ({len(bins)} bins)", digits=3
             ),
             Number("Brier", found.brier if estimate else None, definitions["Brier"], digits=3),
+            Number("skill", found.skill if estimate else None, definitions["skill"]),
         ]
         self.quality.show_numbers(numbers)
         self._show_threshold(self._lab.threshold())

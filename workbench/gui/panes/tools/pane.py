@@ -261,8 +261,7 @@ class ToolsPane(QWidget):
             self._say("error_mark", "An error, as the model would see it.")
         else:
             self._say("passed", f"Result after {took}, as the model would see it.")
-        content = execution.message().content
-        text = content if isinstance(content, str) else dumps([dict(part) for part in content], indent=2)
+        text = execution.message().shown_text()
         document = parse_json(text)
         self.result.set_code(
             dumps(document.value, indent=2) if document.ok else text, "json" if document.ok else ""

@@ -41,6 +41,7 @@ from workbench.gui.panes.translation.requests import known_requests
 from workbench.gui.panes.translation.sent import SentLine
 from workbench.gui.panes.translation.words import VALID_IS_NOT_RIGHT, arriving_words, outcome_banner
 from workbench.gui.shell.places import Place
+from workbench.gui.shell.rule_places import show_rule
 from workbench.gui.shell.scale import fit_rows, px
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
@@ -205,7 +206,7 @@ class TranslationPane(QWidget):
         self.reply = ReplyView()
         self.value = JsonView()
         self.conversation = ConversationView()
-        self.diagnostics = DiagnosticList()
+        self.diagnostics = DiagnosticList(to_schema=True)
         self.changes = DiffView()
         self.changes.mode.choose("pointer")
         self.prompts = PromptsView(self._session)
@@ -244,6 +245,7 @@ class TranslationPane(QWidget):
         self.attempts.selectionModel().currentRowChanged.connect(self._row_changed)
         self.attempts.activated.connect(lambda _index: self.tabs.setCurrentWidget(self.reply))
         self.diagnostics.chosen.connect(self._go_to)
+        self.diagnostics.rule_asked.connect(lambda found: show_rule(session, found))
         shortcut = QShortcut(QKeySequence("Ctrl+Return"), self.request)
         shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         shortcut.activated.connect(self.translate)

@@ -94,7 +94,7 @@ class PromptsView(QWidget):
 
     def _show(self, preview: PromptPreview, words: str) -> None:
         turns = [
-            Turn(message.role, message.text(), _caption(k, preview))
+            Turn(message.role, message.shown_text(), _caption(k, preview))
             for k, message in enumerate(preview.messages)
         ]
         if turns:

@@ -1,0 +1,46 @@
+"""Says what the numbers among a model's options may be, for the project's reader and the window alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["NUMBER_OPTIONS", "NumberOption", "number_problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberOption:
+    """One option: its least and greatest value (both allowed), whether it is whole, and what it is, in words."""
+
+    least: float
+    most: float = math.inf
+    whole: bool = False
+    words: str = "a number"
+    or_false: bool = False
+
+
+NUMBER_OPTIONS: Mapping[str, NumberOption] = {
+    "timeout": NumberOption(0.001, words="a number of seconds above 0"),
+    "max_retries": NumberOption(0, whole=True, words="a whole number from 0: the requests after the first"),
+    "max_tokens": NumberOption(1, whole=True, words="a whole number of tokens from 1"),
+    "temperature": NumberOption(
+        0, 2, words="a number from 0 to 2, or false where none is to be sent", or_false=True
+    ),
+    "seed": NumberOption(-math.inf, whole=True, words="a whole number"),
+    "n_ctx": NumberOption(128, whole=True, words="a whole number of tokens from 128"),
+    "n_threads": NumberOption(1, whole=True, words="a whole number from 1"),
+    "num_ctx": NumberOption(1, whole=True, words="a whole number of tokens from 1"),
+}
+"""The options of `ModelSettings` that are numbers and bounded the same way for every provider."""
+
+
+def number_problem(key: str, value: Any) -> str | None:
+    """Return what the option `key` of `NUMBER_OPTIONS` must be, `None` when `value` will do."""
+    option = NUMBER_OPTIONS[key]
+    if value is False and option.or_false:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int if option.whole else int | float):
+        return option.words
+    return None if option.least <= value <= option.most and value < math.inf else option.words
