@@ -181,6 +181,7 @@ def test_the_figures_are_right(run: Run, project: Path) -> None:
     document = run("evaluate", project, "--json").json
     bad = document["checks"]["bad"]
     assert (bad["n"], bad["positives"], bad["recall"], bad["precision"], bad["fpr"]) == (10, 5, 1.0, 1.0, 0.0)
+    assert bad["exact_intervals"]["recall"] == [pytest.approx(0.025**0.2), 1.0]
     assert bad["confusion"] == {"tp": 5, "fp": 0, "tn": 5, "fn": 0}
     assert bad["brier"] == pytest.approx((5 * 0.01 + 5 * 0.04) / 10)
     other = document["checks"]["other"]

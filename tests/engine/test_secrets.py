@@ -78,6 +78,10 @@ def test_an_origin_is_scheme_host_and_port(url: str, origin: str) -> None:
         "https://h:x/",
         "https://h\n/",
         "https://[::1/",
+        "https://[::1]x/",
+        "https://[::1]x:8080/",
+        "https://[zz]/",
+        "https://]",
         "https://a%2eb/",
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from workbench.engine.evaluation import metrics
@@ -234,3 +235,14 @@ def test_columns_follow_few_edits_of_the_cases_and_many() -> None:
 def test_a_filter_shows_what_it_names(wanted: CaseFilter, shown: list[int]) -> None:
     mask = case_mask(filled().columns["a"], wanted, 0.5)
     assert [k for k, each in enumerate(mask) if each] == shown
+
+
+def test_the_brier_skill_is_that_of_murphy_s_parts() -> None:
+    chance = np.random.default_rng(4)
+    p = chance.random(60).round(1)
+    y = chance.random(60) < p
+    parts = metrics.brier_parts(p, y)
+    assert parts is not None
+    assert CheckFigures(p, y).skill == pytest.approx(parts.skill)
+    assert CheckFigures([0.2, 0.4], [True, True]).skill is None
+    assert CheckFigures([], []).skill is None

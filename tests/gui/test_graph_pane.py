@@ -92,8 +92,8 @@ def test_a_quick_fix_mends_the_string_and_leaves_json(graph, open_window: MainWi
     graph.editor.setFocus()
     graph.editor.go_to(start + 3)
     titles = [title for title, _ in open_window.edits.fixes_at_caret(graph.editor)]
-    assert titles == ["Change to [%param.name%]", "Make it literal text", "Add “nam” to default"]
-    open_window.edits.fixes_at_caret(graph.editor)[1][1]()
+    assert titles == ["Change to [%param.name%]", "Add “nam” to default", "Make it literal text"]
+    open_window.edits.fixes_at_caret(graph.editor)[2][1]()
     settled(open_window.session)
     assert json.loads(graph.editor.raw_text())["messages"][0]["content"].endswith("\\[%param.nam%]")
     assert open_window.session.rendering().graph.value["messages"][0]["content"].endswith("[%param.nam%]")

@@ -18,11 +18,12 @@ from pytestqt.qtbot import QtBot
 from tests.gui.benches import WAIT_MS, open_session, warm_embedded_model
 from workbench.engine.decisions.embedded import EmbeddedDecisionModel
 from workbench.engine.evaluation import earlier_path
+from workbench.engine.evaluation.intervals import clopper_pearson
 from workbench.engine.evaluation.metrics import confusion
 from workbench.engine.evaluation.rows import ResultsFile
 from workbench.engine.evaluation.run_lock import RunLock
 from workbench.engine.projects.edits import ThresholdOrigin
-from workbench.gui.models.cases import OUTCOME
+from workbench.gui.models.cases import ID, OUTCOME, PROBABILITY
 from workbench.gui.models.cases_filter import CaseFilter
 from workbench.gui.models.figures_check import DEFINITIONS
 from workbench.gui.panes.thresholds import ThresholdsPane
@@ -403,7 +404,9 @@ def test_every_number_has_its_definition_and_rates_have_intervals(
     tips = pane.verdicts.rates.tips() | pane.verdicts.quality.tips()
     for name in ("precision", "recall", "FPR", "AUC", "AP", "ECE", "MCE", "Brier", "log loss"):
         assert DEFINITIONS[name] in tips[name]
-    assert "95 % interval" in tips["recall"]
+    assert "95 % interval (Wilson)" in tips["recall"]
+    low, high = clopper_pearson(counts(pane)["tp"], counts(pane)["tp"] + counts(pane)["fn"]) or (0.0, 1.0)
+    assert f"(Clopper–Pearson): {low:.2f} to {high:.2f}" in tips["recall"]
     found = pane.lab.figures()
     assert pane.verdicts.quality.shown()["AUC"] == f"{found.auc:.2f}"
     assert pane.verdicts.quality.shown()["Brier"] == f"{found.brier:.3f}"
@@ -508,12 +511,21 @@ def test_a_filter_of_wrong_cases_shows_the_most_confident_mistakes_first(
     run_all(qtbot, session, pane)
     pane.lab.preview(0.2)
     pane.lab.set_filter(CaseFilter("wrong", words="wrong"))
-    pane.case_table.view.sortByColumn(OUTCOME, Qt.SortOrder.AscendingOrder)
     model = pane.case_table.model
     p = [pane.lab.case_probability(model.position(row)) for row in range(model.rowCount())]
     distances = [abs(each - 0.2) for each in p if each is not None]
     assert len(distances) == model.rowCount() > 1
     assert distances == sorted(distances, reverse=True)
+    header = pane.case_table.view.horizontalHeader()
+    assert header.sortIndicatorSection() == OUTCOME
+    pane.case_table.clear_filter()
+    assert header.sortIndicatorSection() == ID
+    # An order that somebody chose stays.
+    pane.case_table.view.sortByColumn(PROBABILITY, Qt.SortOrder.DescendingOrder)
+    pane.lab.set_filter(CaseFilter("fn", words="missed"))
+    assert header.sortIndicatorSection() == PROBABILITY
+    pane.case_table.clear_filter()
+    assert header.sortIndicatorSection() == PROBABILITY
 
 
 def test_a_moving_model_name_is_flagged_and_the_version_that_answered_named(

@@ -94,7 +94,10 @@ def origin_of(url: str) -> str:
     """
     if re.search(r"[\x00-\x20\x7f\\]", url):
         raise ValueError(f"the address {_shown(url)!r} contains a space, a control character or a backslash")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:  # a bracket without its other half, or no IPv6 address between them
+        raise ValueError(f"the address {_shown(url)!r} cannot be read: {error}") from None
     scheme = parts.scheme.lower()
     if scheme not in _DEFAULT_PORTS:
         raise ValueError(f"the address {_shown(url)!r} must begin with http:// or https://")
@@ -109,7 +112,11 @@ def origin_of(url: str) -> str:
 
 
 def _host(netloc: str, url: str) -> str:
-    host = netloc.rpartition("]")[0] + "]" if netloc.startswith("[") else netloc.partition(":")[0]
+    if netloc.startswith("["):
+        head, _, rest = netloc.rpartition("]")
+        host = f"{head}]{rest.partition(':')[0]}"  # what stands between the bracket and the port is refused below
+    else:
+        host = netloc.partition(":")[0]
     host = host.lower()
     if not host.isascii():
         try:

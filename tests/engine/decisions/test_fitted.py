@@ -60,6 +60,37 @@ def test_data_of_another_form_is_refused(data: object) -> None:
 
 
 @pytest.mark.parametrize(
+    "weights", [[], [float("nan")], [0.5, float("inf")], [1e999, 0.5], [1e300, -1e300]], ids=str
+)
+def test_weights_that_would_make_every_answer_wrong_are_refused(weights: list[float]) -> None:
+    data = FITTED.to_json()
+    data["checks"]["rude"]["weights"] = weights
+    with pytest.raises(ValueError, match="weights of the check 'rude' are damaged: fit it again"):
+        FittedChecks.from_json(data)
+
+
+@pytest.mark.parametrize("key", ["intercept", "positives"])
+def test_a_number_without_end_is_refused(key: str) -> None:
+    data = FITTED.to_json()
+    data["checks"]["rude"][key] = float("inf")
+    with pytest.raises(ValueError, match=r"damaged|not of the form"):
+        FittedChecks.from_json(data)
+
+
+def test_a_file_that_is_only_brackets_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "fitted-checks.json"
+    path.write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"fitted-checks\.json is nested too deeply"):
+        FittedChecks.load(path)
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_weights_of_another_length_than_the_vector_judge_nothing(length: int) -> None:
+    with pytest.raises(ValueError, match=f"has 3 weights where {length + 1} are due"):
+        CHECK.logit([0.5] * length, 0.0)
+
+
+@pytest.mark.parametrize(
     ("model", "questions", "cases", "reason"),
     [
         ("m@1", {"rude": Q}, ROWS, None),
@@ -145,3 +176,20 @@ def test_a_fit_that_cannot_be_written_leaves_the_present_one(tmp_path: Path) -> 
     with pytest.raises(OSError, match="fitted-checks"):
         other_fit().save(path)
     assert FittedChecks.load(path) == FITTED
+
+
+def test_a_full_disk_leaves_the_present_fit_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "fitted-checks.json"
+    FITTED.save(path)
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workbench.engine.decisions.fitted.os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        FittedChecks("m@2", {"rude": CHECK}).save(path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]

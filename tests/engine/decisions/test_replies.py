@@ -397,6 +397,13 @@ def test_a_missing_model_name_is_refused_before_any_call(provider: str) -> None:
     assert caught.value.kind == "configuration"
 
 
+@pytest.mark.parametrize("address", ["http://[::1", "http://]", "http://[zz]/v1"])
+def test_an_address_that_cannot_be_read_is_a_wrong_setting(address: str) -> None:
+    with pytest.raises(DecisionError, match="cannot be read") as caught:
+        model_for("openai", base_url=address)
+    assert caught.value.kind == "configuration"
+
+
 def test_sglang_needs_an_address() -> None:
     with pytest.raises(DecisionError, match="has no base_url"):
         model_for("sglang", base_url=None)

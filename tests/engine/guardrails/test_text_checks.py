@@ -108,3 +108,9 @@ def test_with_text_checks_alone_the_model_is_not_asked() -> None:
     )
     assert not run(guardrail.validate("hello")).passed
     assert model.requests == []
+
+
+def test_a_long_pattern_is_told_shortened() -> None:
+    with pytest.raises(ValueError, match="no regular expression") as told:
+        PatternCheck("a|" * 500_000 + "(")
+    assert len(str(told.value)) < 400

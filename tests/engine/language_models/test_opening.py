@@ -45,6 +45,8 @@ def settings(
         (settings("system-one"), "no chat provider"),
         (settings(base_url="localhost:1234"), "http://"),
         (settings(base_url="https://user:pw@h.example"), "user name or password"),
+        (settings(base_url="http://[::1"), "cannot be read"),
+        (settings(base_url="http://[zz]/v1"), "cannot be read"),
         (settings(base_url=None, model=None), "names no `model`"),
         (settings("anthropic", model=None), "names no `model`"),
         (settings("ollama", model=None), "names no `model`"),

@@ -147,7 +147,14 @@ class EmbeddedDecisionModel(DecisionModel):
         logits = []
         for vector, _ in vectors:
             logit = zero_shot_logit(question, _similarities(question, vector, wording))
-            logits.append(logit if fitted is None else fitted.logit(vector, logit))
+            try:
+                logits.append(logit if fitted is None else fitted.logit(vector, logit))
+            except ValueError as error:
+                raise DecisionError(
+                    f"the fit of the check {name!r} is damaged: {error}",
+                    kind="configuration",
+                    hint="fit the checks again",
+                ) from error
         best = max(range(len(logits)), key=logits.__getitem__)
         how = WORDING_ONLY if fitted is None else _fit_words(fitted)
         piece = vectors[best][1]

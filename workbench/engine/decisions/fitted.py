@@ -30,6 +30,10 @@ MINIMUM = 2
 """Cases that each side needs before a check can be fitted."""
 
 
+LARGEST_WEIGHT = 1e9
+"""A weight beyond it is damage: fits stay below a hundred, and sums of larger ones lose their meaning."""
+
+
 @dataclass(frozen=True, slots=True)
 class FittedCheck:
     """The weights of one check, and all that tells whether they still belong to it.
@@ -47,9 +51,15 @@ class FittedCheck:
     figures: Mapping[str, float | None] = field(default_factory=dict)
 
     def logit(self, vector: Sequence[float], zero_shot: float) -> float:
-        """Return the log-odds of "yes" for a sentence vector and its zero-shot log-odds."""
+        """Return the log-odds of "yes" for a sentence vector and its zero-shot log-odds.
+
+        Raises:
+            ValueError: where the weights are not as many as the vector needs.
+        """
+        if len(self.weights) != len(vector) + 1:
+            raise ValueError(f"it has {len(self.weights)} weights where {len(vector) + 1} are due")
         total = self.intercept + self.weights[-1] * zero_shot * ZERO_SHOT_SCALE
-        return total + sum(w * x for w, x in zip(self.weights, vector, strict=False))
+        return total + sum(w * x for w, x in zip(self.weights[:-1], vector, strict=True))
 
     def fits(self, question: YesNoQuestion) -> bool:
         """Tell whether the wording is still the one that was fitted."""
@@ -99,8 +109,8 @@ class FittedChecks:
             checks = {
                 str(name): FittedCheck(
                     YesNoQuestion(row["question"], row.get("yes_means"), row.get("no_means")),
-                    tuple(float(weight) for weight in row["weights"]),
-                    float(row["intercept"]),
+                    _numbers(name, row["weights"]),
+                    _numbers(name, [row["intercept"]])[0],
                     str(row["cases"]),
                     int(row["positives"]),
                     int(row["negatives"]),
@@ -109,7 +119,7 @@ class FittedChecks:
                 for name, row in data["checks"].items()
             }
             return cls(str(data["model"]), checks)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"the fitted checks are not of the form expected: {error!r}") from error
 
     @classmethod
@@ -125,6 +135,10 @@ class FittedChecks:
             return cls.from_json(json.loads(text))
         except json.JSONDecodeError as error:
             raise ValueError(f"{path.name}:{error.lineno}:{error.colno}: {error.msg}") from error
+        except RecursionError:
+            raise ValueError(f"{path.name} is nested too deeply to be a fit") from None
+        except ValueError as error:
+            raise ValueError(f"{path.name}: {error}") from error
 
     def save(self, path: Path) -> None:
         """Write the file as `restore_fit` does: whole or not at all, and what it replaces is kept."""
@@ -135,6 +149,18 @@ class FittedChecks:
         """Return a short hash of the weights; part of the version that results carry."""
         text = json.dumps(self.to_json(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _numbers(check: str, values: Any) -> tuple[float, ...]:
+    """Return weights that were stored.
+
+    Raises:
+        ValueError: where there are none, or one is no number that a fit gives: with it every answer would be wrong.
+    """
+    numbers = tuple(float(value) for value in values)
+    if not numbers or not all(abs(number) <= LARGEST_WEIGHT for number in numbers):  # not true of NaN either
+        raise ValueError(f"the weights of the check {check!r} are damaged: fit it again")
+    return numbers
 
 
 def read_fit(path: Path) -> bytes | None:
@@ -180,11 +206,15 @@ def previous_path(path: Path) -> Path:
 
 def _write_whole(path: Path, data: bytes) -> None:
     temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:  # a full disk: half a fit is of no use to anybody
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,9 @@ def endpoint(base_url: str, path: tuple[str, ...], endings: tuple[str, ...]) -> 
     from workbench.engine.http import HttpError, join_endpoint
 
     base_url = base_url.strip()
-    last = urlsplit(base_url).path.rstrip("/").rpartition("/")[2]
     try:
+        join_endpoint(base_url)  # refuses an address that cannot be used
+        last = urlsplit(base_url).path.rstrip("/").rpartition("/")[2]
         if last in endings:
             return join_endpoint(base_url)
         return join_endpoint(base_url, *path)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.engine.evaluation.intervals import Interval, wilson
+from workbench.engine.evaluation.intervals import Interval, clopper_pearson, wilson
 
 if TYPE_CHECKING:
     import numpy
@@ -92,6 +92,14 @@ class Confusion:
     def fpr_interval(self) -> Interval | None:
         """95 % interval (Wilson) of the false-positive rate."""
         return wilson(self.fp, self.fp + self.tn)
+
+    def exact_intervals(self) -> dict[str, Interval | None]:
+        """Return the exact 95 % intervals (Clopper–Pearson) of precision, recall and fpr; wider than Wilson's."""
+        return {
+            "precision": clopper_pearson(self.tp, self.tp + self.fp),
+            "recall": clopper_pearson(self.tp, self.tp + self.fn),
+            "fpr": clopper_pearson(self.fp, self.fp + self.tn),
+        }
 
     def to_json(self) -> dict[str, int]:
         """Return `{"tp", "fp", "tn", "fn"}`."""

@@ -112,6 +112,7 @@ class CheckReport:
             "f1": c.f1,
             "fpr": c.fpr,
             "fpr_interval": c.fpr_interval,
+            "exact_intervals": c.exact_intervals(),
             "auc": self.auc,
             "average_precision": self.average_precision,
             "brier": self.brier,

@@ -173,6 +173,10 @@ def endpoint(base_url: str, path: str, version: str = "v1") -> str:
     Raises:
         LanguageModelError: `settings`, when the address cannot be used.
     """
+    try:
+        join_endpoint(base_url)
+    except HttpError as error:
+        raise LanguageModelError("settings", error.message) from None
     parts = urlsplit(base_url.strip())
     bare = parts.path.strip("/")
     for known in sorted(_ENDPOINTS, key=len, reverse=True):
@@ -180,10 +184,7 @@ def endpoint(base_url: str, path: str, version: str = "v1") -> str:
             bare = bare[: len(bare) - len(known)].strip("/")
             break
     base = urlunsplit((parts.scheme, parts.netloc, "/" + bare, parts.query, ""))
-    try:
-        return join_endpoint(base, path) if bare or not version else join_endpoint(base, version, path)
-    except HttpError as error:
-        raise LanguageModelError("settings", error.message) from None
+    return join_endpoint(base, path) if bare or not version else join_endpoint(base, version, path)
 
 
 def is_local(base_url: str) -> bool:

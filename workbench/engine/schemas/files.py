@@ -68,7 +68,9 @@ class FolderFiles:
             return self.own[path]
         if self.root is None:
             raise SchemaFileError(
-                "missing_file", f"{shorten(path)} cannot be read before the project has a folder.", "Save the project."
+                "missing_file",
+                f"{shorten(path)} cannot be read before the project has a folder.",
+                "Save the project.",
             )
         return _read(self.root, path)
 

@@ -40,7 +40,9 @@ def check_name(name: str) -> list[Diagnostic]:
         return []
     hint = "Use 1 to 64 letters, digits, _ and -, as the providers demand."
     # A warning: some servers take more, and the name may still be being typed.
-    return [Diagnostic("warning", "tool", f"{shorten(name)!r} is no name for a tool.", node="name", hint=hint)]
+    return [
+        Diagnostic("warning", "tool", f"{shorten(name)!r} is no name for a tool.", node="name", hint=hint)
+    ]
 
 
 def check_parameters(definition: ToolDefinition) -> list[Diagnostic]:
@@ -68,7 +70,10 @@ def check_compensation(definition: ToolDefinition, names: Sequence[str]) -> list
     if isinstance(how, Simulation):
         return check_answer(how, f"The compensation of {name!r}", node="compensate")
     if how == name:
-        message, hint = f"{shorten(name)!r} cannot undo itself.", "Name another tool, or write what undoing answers."
+        message, hint = (
+            f"{shorten(name)!r} cannot undo itself.",
+            "Name another tool, or write what undoing answers.",
+        )
     elif how not in names:
         close = nearest(how, names)
         message = f"{shorten(name)!r} is undone by {shorten(how)!r}, but there is no such tool."

@@ -195,8 +195,11 @@ class CheckFigures:
     @cached_property
     def skill(self) -> float | None:
         """Brier skill against always saying the base rate; `None` with one label only."""
-        parts = metrics.brier_parts(self.p, self.y)
-        return parts.skill if parts is not None else None
+        rate = self.base_rate
+        if self.brier is None or rate is None or not 0 < rate < 1:
+            return None
+        # The same as the skill of `metrics.brier_parts`, without grouping the cases by their probabilities.
+        return 1 - self.brier / (rate * (1 - rate))
 
     @cached_property
     def log_loss(self) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QInputDialog, QMenu, QWidget
 
-from workbench.engine.diagnostics import Diagnostic
+from workbench.engine.diagnostics import Diagnostic, Fix
 from workbench.engine.json_text import edits as json_edits
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.text import shorten
@@ -175,7 +175,7 @@ class EditActions:
             use = self._use_at(editor, place.start)
             addition = self._missing_member(use) if use is not None and use.status == "kept" else None
             if addition is not None:
-                fixes.append(addition)
+                fixes.insert(_before_literal(diagnostic.fixes), addition)
         return fixes
 
     def _editor_of(self, place: Place) -> CodeEditor | None:
@@ -189,15 +189,14 @@ class EditActions:
     def fixes_at_caret(self, editor: CodeEditor) -> Mendings:
         """Return title and action of everything that would mend the problem at the caret."""
         caret = editor.caret()
+        found = [fix for each in editor.diagnostics_at(caret) for fix in each.fixes]
         fixes: Mendings = [
-            (fix.title, partial(editor.edit_span, fix.start, fix.end, fix.replacement))
-            for each in editor.diagnostics_at(caret)
-            for fix in each.fixes
+            (fix.title, partial(editor.edit_span, fix.start, fix.end, fix.replacement)) for fix in found
         ]
         use = self._use_at(editor, caret)
         addition = self._missing_member(use) if use is not None and use.status == "kept" else None
         if addition is not None:
-            fixes.append(addition)
+            fixes.insert(_before_literal(found), addition)
         return fixes
 
     def _missing_member(self, use: Any) -> tuple[str, Callable[[], None]] | None:
@@ -353,6 +352,13 @@ class EditActions:
     def go_to(self, place: Place) -> None:
         """Show a place."""
         self._session.go_to(place)
+
+
+def _before_literal(fixes: Sequence[Fix]) -> int:
+    """Return where a better mending belongs among `fixes`: a placeholder is seldom meant as text, so that is last."""
+    return next(
+        (at for at, fix in enumerate(fixes) if fix.start == fix.end and fix.replacement == "\\"), len(fixes)
+    )
 
 
 def _problems_around(widget: QWidget | None) -> ProblemsPane | None:

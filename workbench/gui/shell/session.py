@@ -893,5 +893,8 @@ def model_title(settings: ModelSettings | None) -> str:
         return settings.model or "Local model"
     from urllib.parse import urlsplit
 
-    host = urlsplit(settings.base_url).hostname if settings.base_url else settings.provider
+    try:
+        host = urlsplit(settings.base_url).hostname if settings.base_url else settings.provider
+    except ValueError:  # no address yet; opening the model says so
+        host = None
     return f"{settings.model or settings.name}, {host or settings.provider}"

@@ -44,6 +44,7 @@ from workbench.gui.widgets.labels import LinkButton, SectionHead
 _LABEL_KEYS = {Qt.Key.Key_Y: True, Qt.Key.Key_N: False, Qt.Key.Key_U: None}
 _COUNT_MS = 80
 _FOLLOW_MS = 90
+_MISTAKES = ("wrong", "fp", "fn")
 
 
 class CaseView(QTableView):
@@ -98,6 +99,7 @@ class CaseTable(QWidget):
         super().__init__(parent)
         self._lab = lab
         self._shown = lab.columns
+        self._ordered = False
         self.model = CaseTableModel(self)
         self.view = CaseView()
         self._build_head()
@@ -247,6 +249,18 @@ class CaseTable(QWidget):
         if not self._counting.isActive():
             self._counting.start()
 
+    def _order_mistakes(self, shown: bool) -> None:
+        """Show mistakes with the most confident first, and all cases in their own order again; no other order is touched."""
+        header, ascending = self.view.horizontalHeader(), Qt.SortOrder.AscendingOrder
+        now = header.sortIndicatorSection()
+        if shown and now == ID and header.sortIndicatorOrder() == ascending:
+            self._ordered = True
+            self.view.sortByColumn(OUTCOME, ascending)
+        elif not shown and self._ordered:
+            self._ordered = False
+            if now == OUTCOME:
+                self.view.sortByColumn(ID, ascending)
+
     def _follow(self) -> None:
         """Let the filter follow a threshold that moves: some times a second, not in every frame."""
         kept, row = self.selected_positions(), self.view.currentIndex().row()
@@ -257,6 +271,7 @@ class CaseTable(QWidget):
     def _filter_changed(self) -> None:
         wanted = self._lab.filter
         self.chips.choose(wanted.key if wanted.key in FILTERS else "")
+        self._order_mistakes(wanted.key in _MISTAKES)
         other = bool(wanted.words) and wanted.key not in FILTERS
         self.filter_link.setText(f"{wanted.words}  ×" if other else "")
         self.filter_link.setAccessibleName(f"Remove the filter {wanted.words}" if other else "")

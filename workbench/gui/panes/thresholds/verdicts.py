@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _PAUSE_MS = 250
 _LATEST_SECONDS = 2.0
+_EXACT_UP_TO = 300
 
 
 class Verdicts(QWidget):
@@ -243,10 +244,18 @@ def _note(found: CheckFigures) -> str:
 
 
 def _rates(counts: Confusion) -> list[Number]:
+    # Of many cases both intervals are the same to two decimals, and the exact one takes too long while one drags.
+    few = counts.tp + counts.fp + counts.tn + counts.fn <= _EXACT_UP_TO
+    exact = counts.exact_intervals() if few else {}
+    definitions = {name: DEFINITIONS[name] for name in ("precision", "recall", "FPR")}
+    for name in definitions:
+        if interval := exact.get(name.lower()):
+            low, high = interval
+            definitions[name] += f"\nExact 95 % interval (Clopper–Pearson): {low:.2f} to {high:.2f}"
     return [
-        Number("precision", counts.precision, DEFINITIONS["precision"], counts.precision_interval),
-        Number("recall", counts.recall, DEFINITIONS["recall"], counts.recall_interval),
-        Number("FPR", counts.fpr, DEFINITIONS["FPR"], counts.fpr_interval),
+        Number("precision", counts.precision, definitions["precision"], counts.precision_interval),
+        Number("recall", counts.recall, definitions["recall"], counts.recall_interval),
+        Number("FPR", counts.fpr, definitions["FPR"], counts.fpr_interval),
         Number("F1", counts.f1, DEFINITIONS["F1"]),
     ]
 
