@@ -170,8 +170,8 @@ def test_a_check_with_a_line_end_in_its_question_stays_one_row(run: Run, booking
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ('timeout = "x"', "timeout must be a number"),
-        ("timeout = nan", "timeout must be a number"),
+        ('timeout = "x"', "`timeout` must be a number"),
+        ("timeout = nan", "`timeout` must be a number"),
         ('fitted = "../fitted.json"', "../fitted.json lies outside the project"),
         ('path = "../weights"', "../weights lies outside the project"),
         ('path = ["weights"]', "path of the model 'decision' must be a text"),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import time
+import zlib
 from typing import Any
 
 import pytest
 
 from tests.engine.loopback import Answer, Received, Server, answers, reply, serve
 from workbench.engine.decisions import DecisionError, DecisionRequest, YesNoQuestion, open_decision_model
-from workbench.engine.http import HttpClient, HttpError
+from workbench.engine.http import HttpClient, HttpError, HttpReply
 from workbench.engine.language_models import LanguageModelError, Message, open_language_model
 from workbench.engine.model_settings import ModelSettings
 
@@ -33,14 +35,18 @@ def dripping(piece: bytes, head: bytes = EVENT_STREAM) -> Answer:
     return answer
 
 
-def chat_failure(answer: Answer, provider: str = "openai", **options: Any) -> tuple[LanguageModelError, str]:
+def chat_failure(
+    answer: Answer, provider: str = "openai", *, streamed: bool = True, **options: Any
+) -> tuple[LanguageModelError, str]:
+    on_delta = (lambda _: None) if streamed else None
+
     async def run() -> tuple[LanguageModelError, str]:
         async with serve(answer) as server:
             settings = ModelSettings("chat", provider, server.url, "m", options={**QUICK, **options})
             model = open_language_model(settings)
             try:
                 with pytest.raises(LanguageModelError) as caught:
-                    await model.complete([Message("user", "hi")], on_delta=lambda _: None)
+                    await model.complete([Message("user", "hi")], on_delta=on_delta)
             finally:
                 await model.aclose()
             return caught.value, server.url
@@ -48,10 +54,13 @@ def chat_failure(answer: Answer, provider: str = "openai", **options: Any) -> tu
     return asyncio.run(run())
 
 
-def decision_failure(answer: Answer, provider: str = "system-one") -> tuple[DecisionError, str]:
+def decision_failure(
+    answer: Answer, provider: str = "system-one", **options: Any
+) -> tuple[DecisionError, str]:
     async def run() -> tuple[DecisionError, str]:
         async with serve(answer) as server:
-            model = open_decision_model(ModelSettings("d", provider, server.url, "m", options=QUICK))
+            settings = ModelSettings("d", provider, server.url, "m", options={**QUICK, **options})
+            model = open_decision_model(settings)
             try:
                 with pytest.raises(DecisionError) as caught:
                     await model.decide(DecisionRequest("text", {"a": YesNoQuestion("Is it?")}))
@@ -159,3 +168,139 @@ def test_the_limit_of_a_stream_counts_however_busily_lines_come() -> None:
     with pytest.raises(HttpError, match=r"still answering after 0\.3 s"):
         asyncio.run(run())
     assert len(seen) > 2
+
+
+JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+PATIENT = {"max_retries": 50, "timeout": 60, "total_budget": 0.6, "budget": 0.6}
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("head", [JSON_HEAD, b""], ids=["body", "head"])
+def test_the_budget_bounds_a_call_however_slowly_bytes_come(head: bytes, streamed: bool) -> None:
+    piece = b" " if head else b"H"
+    began = time.monotonic()
+    error, url = chat_failure(dripping(piece, head), streamed=streamed, **PATIENT)
+    assert time.monotonic() - began < 20  # one attempt alone may take 60 s
+    assert error.kind == "timeout"
+    assert f"{url}/v1/chat/completions was " in error.message
+    assert "0.6 s" in error.message
+
+
+@pytest.mark.parametrize("provider", ["openai", "system-one", "sglang", "chat-logprobs"])
+def test_the_budget_bounds_a_decision_too(provider: str) -> None:
+    began = time.monotonic()
+    error, url = decision_failure(dripping(b" ", JSON_HEAD), provider, **PATIENT)
+    assert time.monotonic() - began < 20
+    assert error.kind == "timeout"
+    assert url in str(error)
+    assert "was not done after 0.6 s" in str(error)
+
+
+def test_the_time_of_a_stream_counts_from_its_first_request() -> None:
+    async def late(
+        request: Received, writer: asyncio.StreamWriter, server: Server, reader: asyncio.StreamReader
+    ) -> None:
+        if len(server.requests) == 1:
+            await asyncio.sleep(0.4)
+            writer.write(reply({"error": "busy"}, 503, "retry-after-ms: 1\r\n"))
+        else:
+            await dripping(b": still here\n\n")(request, writer, server, reader)
+
+    options = {"max_retries": 3, "timeout": 60, "total_budget": 2}
+    moments: list[float] = []
+
+    async def run() -> None:
+        async with serve(late) as server:
+            model = open_language_model(ModelSettings("chat", "openai", server.url, "m", options=options))
+            try:
+                moments.append(time.monotonic())
+                with pytest.raises(LanguageModelError, match="still answering after 2 s"):
+                    await model.complete([Message("user", "hi")], on_delta=lambda _: None)
+            finally:
+                moments.append(time.monotonic())
+                await model.aclose()
+                assert len(server.requests) == 2
+
+    asyncio.run(run())
+    assert moments[1] - moments[0] < 20
+
+
+CAFE = '{"choices": [{"message": {"content": "Café"}}]}'.encode("latin-1")
+CAFE_LINE = b': hello\n\ndata: {"choices":[{"delta":{"content":"Caf\xe9"}}]}\n\ndata: [DONE]\n\n'
+
+
+@pytest.mark.parametrize(
+    ("answer", "streamed", "byte"),
+    [
+        (reply(CAFE), False, CAFE.index(0xE9)),
+        (reply(CAFE, headers="Content-Type: application/json\r\n"), True, CAFE.index(0xE9)),
+        (EVENT_STREAM + CAFE_LINE, True, CAFE_LINE.index(0xE9)),
+    ],
+    ids=["whole", "not-streamed", "streamed"],
+)
+def test_a_reply_that_is_not_utf_8_is_no_completion(answer: bytes, streamed: bool, byte: int) -> None:
+    error, url = chat_failure(answers(answer), streamed=streamed)
+    assert error.kind == "bad_shape"
+    assert url in error.message
+    assert f"the reply is not UTF-8, byte {byte} (0xE9)" in error.message
+
+
+@pytest.mark.parametrize("provider", ["openai", "system-one", "sglang", "chat-logprobs"])
+def test_a_decision_that_is_not_utf_8_is_none(provider: str) -> None:
+    body = '{"answers": {"a": {"type": "noul", "noul": 0.1}}, "model": "é"}'.encode("latin-1")
+    error, url = decision_failure(answers(reply(body)), provider)
+    assert error.kind == "body"
+    assert f"{url}/v1/" in str(error)
+    assert f"the reply is not UTF-8, byte {body.index(0xE9)} (0xE9)" in str(error)
+
+
+def got(answer: bytes, **options: Any) -> HttpReply:
+    async def run() -> HttpReply:
+        async with serve(answers(answer)) as server:
+            http = HttpClient(max_retries=0, **options)
+            try:
+                return await http.post_json(server.url, {})
+            finally:
+                await http.aclose()
+
+    return asyncio.run(run())
+
+
+def raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [
+        ("gzip", gzip.compress),
+        ("X-GZip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("deflate", raw_deflate),
+    ],
+    ids=["gzip", "x-gzip", "deflate", "deflate-without-head"],
+)
+def test_a_packed_answer_is_unpacked(encoding: str, pack: Any) -> None:
+    body = b'{"ok": "' + b"x" * 3_000_000 + b'"}'
+    found = got(reply(pack(body), headers=f"Content-Encoding: {encoding}\r\n"))
+    assert found.text.encode() == body
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "words"),
+    [
+        ("gzip", gzip.compress(b" " * 40_000_000), "more than 1,000,000 bytes"),
+        ("gzip, gzip", gzip.compress(gzip.compress(b" " * 40_000_000)), "packed as 'gzip, gzip'"),
+        ("br", b"\x0b\x02\x80{}\x03", "packed as 'br'"),
+        ("gzip", gzip.compress(b'{"ok": true}')[:-9], "its gzip ends too early"),
+        ("gzip", b'{"ok": true}', "it is no gzip"),
+        ("gzip", b"", "an empty body"),
+    ],
+    ids=["bomb", "bomb-in-a-bomb", "not-asked-for", "cut", "not-packed", "empty"],
+)
+def test_a_packed_answer_cannot_fill_the_memory(encoding: str, body: bytes, words: str) -> None:
+    with pytest.raises(HttpError) as caught:
+        got(reply(body, headers=f"Content-Encoding: {encoding}\r\n"), body_cap=1_000_000)
+    assert words in str(caught.value)
+    assert caught.value.url in str(caught.value)

@@ -625,7 +625,7 @@ def chunked(*pieces: bytes) -> bytes:
         ((b"a\nb\n",), ["a", "b"]),
         ((b"a\r", b"\nb\r\n"), ["a", "b"]),
         ((b"a\rb\r", b"c"), ["a", "b", "c"]),
-        ((b"data: \xe2\x80", b"\xa8x\x0by\x85\n\n"), ["data: \u2028x\x0by\ufffd", ""]),
+        ((b"data: \xe2\x80", b"\xa8x\x0by\xc2\x85\n\n"), ["data: \u2028x\x0by\x85", ""]),
         ((b"no end",), ["no end"]),
         ((b"a\n\n\nb",), ["a", "", "", "b"]),
         ((b"last\r",), ["last"]),

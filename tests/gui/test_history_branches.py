@@ -25,6 +25,7 @@ from tests.gui.benches import (
     use_model,
 )
 from workbench.engine.history import HistoryStore
+from workbench.engine.text import shorten
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.engine.translation import replay
 from workbench.engine.workflows import history_path
@@ -77,7 +78,7 @@ def test_a_branch_goes_on_from_an_attempt_and_stands_below_its_run(
     assert pane.controls.branch.isEnabled()
     finish(qtbot, session, lambda: pane.branch_from(1, 1))
     assert rows(pane) == [
-        ("1", "Translate to Ticket"),
+        ("1", "Ticket: " + shorten(REQUEST, 48)),
         ("  ", "Attempt 1"),
         ("  ", "Attempt 2"),
         ("  2", "From attempt 1"),

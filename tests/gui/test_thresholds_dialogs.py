@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.gui.benches import WAIT_MS, open_session, warm_embedded_model
+from tests.gui.conftest import drop_widgets
 from workbench.engine.decisions.embedded import EmbeddedDecisionModel
 from workbench.engine.evaluation import ResultRow, ResultsFile, asked_hash, earlier_path
 from workbench.engine.model_settings import ModelSettings
@@ -70,6 +71,25 @@ def test_a_fit_shows_its_figures_before_and_after_writes_the_weights_and_can_be_
     rest(qtbot, session)
     assert not fit.path().exists()  # type: ignore[union-attr]
     assert "Not fitted" in fit.words.text()
+
+
+def test_a_dialog_that_is_closed_while_it_fits_leaves_a_fit_that_can_be_undone(
+    qtbot: QtBot, session: Session
+) -> None:
+    dialog = FitDialog(session)
+    rest(qtbot, session)
+    path, told = dialog.path(), []
+    session.status.connect(told.append)
+    dialog.fit_button.click()
+    dialog.reject()
+    dialog.deleteLater()
+    drop_widgets()
+    rest(qtbot, session)
+    assert path is not None
+    assert path.exists()
+    assert told[-1] == "The fit on the labelled cases is done."
+    session.undo_stack.undo()
+    assert not path.exists()
 
 
 def test_a_fit_is_out_of_date_when_a_label_changes(qtbot: QtBot, session: Session, fit: FitDialog) -> None:

@@ -23,6 +23,8 @@ from urllib.parse import urlsplit
 
 from workbench import __version__
 from workbench.engine.http_addresses import is_loopback, join_endpoint, redact_headers, redact_url
+from workbench.engine.http_bodies import ENCODINGS, decoded_pieces
+from workbench.engine.http_lines import LineStream
 from workbench.engine.http_replies import cut_raw, excerpt_of, retry_after, server_message, why_no_json
 from workbench.engine.http_values import ErrorKind, Exchange, HttpError, HttpReply
 from workbench.engine.json_text import dumps, parse_json_bytes
@@ -72,50 +74,6 @@ LONGEST_STREAM = 600.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 
 
-class LineStream:
-    """The lines of an answer as they arrive, without their line ends (LF, CR LF or CR, and nothing else)."""
-
-    def __init__(
-        self,
-        status: int,
-        headers: Mapping[str, str],
-        exchange: Exchange,
-        attempts: int,
-        chunks: AsyncIterator[bytes],
-    ) -> None:
-        self.status = status
-        self.headers = headers
-        self.exchange = exchange
-        self.attempts = attempts
-        self._chunks = chunks
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        rest = bytearray()
-        searched = 0
-        async for chunk in self._chunks:
-            rest += chunk
-            while (end := _line_end(rest, searched)) is not None:
-                yield rest[: end[0]].decode("utf-8", "replace")
-                del rest[: end[1]]
-                searched = 0
-            searched = max(0, len(rest) - 1)
-        if rest:
-            yield rest.rstrip(b"\r").decode("utf-8", "replace")
-
-    async def text(self) -> str:
-        """Return the whole rest of the answer, for servers that do not stream."""
-        return b"".join([chunk async for chunk in self._chunks]).decode("utf-8", "replace")
-
-
-def _line_end(data: bytearray, start: int) -> tuple[int, int] | None:
-    """Return (end of the line, start of the next) or `None`; a CR at the very end may be half a CR LF."""
-    lf = data.find(b"\n", start)
-    cr = data.find(b"\r", start, lf if lf >= 0 else len(data))
-    if cr >= 0 and cr + 1 < len(data):
-        return cr, cr + (2 if data[cr + 1] == 0x0A else 1)
-    return (lf, lf + 1) if lf >= 0 else None
-
-
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -123,10 +81,11 @@ class HttpClient:
     """Sends JSON to servers, for one model at a time.
 
     `attempt_timeout` (seconds) covers one attempt with its body, for a stream the time to its head and
-    between two pieces; `stream_limit` (seconds) covers all of a stream, so that a server that sends a little
-    for ever is left in the end. `total_budget` (seconds) limits when a retry may begin: when the next one would begin
-    later, the last real error is raised. `max_retries` counts the requests after the first. `body_cap` is
-    in bytes. `retry_header` names the header in which a retry tells its number. `transport` replaces the
+    between two pieces; `stream_limit` (seconds) covers all of a stream from its first request on, so that a
+    server that sends a little for ever is left in the end. `total_budget` (seconds) limits when a retry may
+    begin: when the next one would begin later, the last real error is raised. `call_limit` (seconds) covers all attempts
+    and pauses of a call and cuts the last attempt short; by default it is the longer one of the budget and an
+    attempt. `max_retries` counts the requests after the first. `body_cap` is in bytes. `retry_header` names the header in which a retry tells its number. `transport` replaces the
     network in tests; `clock`, `sleep` and `jitter` replace time.
     """
 
@@ -136,6 +95,7 @@ class HttpClient:
         transport: Transport | None = None,
         total_budget: float = 30.0,
         attempt_timeout: float = 10.0,
+        call_limit: float | None = None,
         stream_limit: float = LONGEST_STREAM,
         max_retries: int = 2,
         body_cap: int = BODY_CAP,
@@ -146,6 +106,7 @@ class HttpClient:
     ) -> None:
         self.total_budget = total_budget
         self.attempt_timeout = attempt_timeout
+        self.call_limit = max(total_budget, attempt_timeout) if call_limit is None else call_limit
         self.stream_limit = stream_limit
         self.max_retries = max_retries
         self.body_cap = body_cap
@@ -241,7 +202,7 @@ class HttpClient:
         if not document.ok:
             raise HttpError(
                 "body",
-                f"{call.shown_url} answered with status {response.status_code}, but {why_no_json(text, document)}.",
+                f"{call.shown_url} answered with status {response.status_code}, but {why_no_json(text, document, data)}.",
                 url=call.shown_url,
                 status=response.status_code,
                 server_message=cut_raw(call.scrub(text)),
@@ -255,7 +216,7 @@ class HttpClient:
 
     async def _retrying(self, call: _Call, attempt: Callable[[_Call], Awaitable[Any]]) -> tuple[Any, int]:
         """Run `attempt` until it succeeds or its error is final; return its result and the count of requests."""
-        began = self._clock()
+        call.began = began = self._clock()
         number = 0
         while True:
             number += 1
@@ -268,7 +229,8 @@ class HttpClient:
                 if not error.retryable or number > self.max_retries:
                     raise
                 pause = self._pause(error, number)
-                if self._clock() - began + pause > self.total_budget:
+                elapsed = self._clock() - began + pause
+                if elapsed > self.total_budget or elapsed >= self.call_limit:
                     raise
             await self._sleep(pause)
 
@@ -281,7 +243,7 @@ class HttpClient:
     async def _fetch(self, call: _Call) -> tuple[httpx.Response, bytes]:
         """Do one attempt and read its body, all within the time of an attempt."""
         try:
-            async with asyncio.timeout(self.attempt_timeout):
+            async with asyncio.timeout(self._seconds(call)):
                 response = await self._send(call)
                 try:
                     await self._refuse_status(call, response)
@@ -297,7 +259,7 @@ class HttpClient:
     async def _open(self, call: _Call) -> httpx.Response:
         """Do one attempt up to the head of the answer; the caller closes what is returned."""
         try:
-            async with asyncio.timeout(self.attempt_timeout):
+            async with asyncio.timeout(self._seconds(call)):
                 response = await self._send(call)
                 try:
                     await self._refuse_status(call, response)
@@ -307,6 +269,12 @@ class HttpClient:
                 return response
         except TimeoutError:
             raise self._timeout(call) from None
+
+    def _seconds(self, call: _Call) -> float:
+        """Return the time that an attempt has which begins now: less than usual where the call's time runs out."""
+        left = call.began + self.call_limit - self._clock()
+        call.cut_short = left < self.attempt_timeout
+        return max(0.0, min(left, self.attempt_timeout))
 
     async def _send(self, call: _Call) -> httpx.Response:
         import httpx
@@ -392,7 +360,7 @@ class HttpClient:
         if cap is not None and length.isascii() and length.isdigit() and int(length) > cap:
             raise self._too_large(call, cap)
         seen = 0
-        pieces = response.aiter_bytes()
+        pieces = decoded_pieces(response)
         try:
             while True:
                 async with asyncio.timeout(idle):
@@ -412,7 +380,7 @@ class HttpClient:
 
     async def _within(self, call: _Call, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """Give the pieces of a stream until its time is over, however busily they come."""
-        end = self._clock() + self.stream_limit
+        end = call.began + self.stream_limit
         while True:
             try:
                 async with asyncio.timeout(max(0.0, end - self._clock())):
@@ -431,9 +399,12 @@ class HttpClient:
     # ---- errors ----
 
     def _timeout(self, call: _Call) -> HttpError:
+        said = f"did not answer within {self.attempt_timeout:g} s"
+        if call.cut_short:
+            said = f"was not done after {self.call_limit:g} s, which is all the time that one call has"
         return HttpError(
             "timeout",
-            f"{call.shown_url} did not answer within {self.attempt_timeout:g} s.",
+            f"{call.shown_url} {said}.",
             url=call.shown_url,
             exchange=call.exchange(),
         )
@@ -520,12 +491,18 @@ class _Call:
         self.body = body
         self.content = None if body is None else _encode(body)
         self.retries = 0
+        self.began = 0.0  # when its first attempt began, by the client's clock
+        self.cut_short = False  # whether the present attempt has less time than others
         self._headers = headers
         self._secret = secret
         self._secret_header = secret_header
 
     def wire_headers(self, retry_header: str = "") -> dict[str, str]:
-        headers = {"Accept": "application/json", "User-Agent": f"prompt-workbench/{__version__}"}
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": ENCODINGS,
+            "User-Agent": f"prompt-workbench/{__version__}",
+        }
         if self.content is not None:
             headers["Content-Type"] = "application/json"
         headers.update(self._headers)

@@ -115,12 +115,24 @@ def excerpt_of(text: str) -> str:
     return cut_raw(text) if text.strip() else "nothing"
 
 
-def why_no_json(text: str, document: JsonDocument) -> str:
-    """Return what is wrong with a body that should be JSON, as the end of a sentence on the server."""
+def not_utf8(data: bytes | bytearray, before: int = 0) -> str | None:
+    """Return which byte of a reply is not UTF-8, as the end of a sentence; `before` bytes came earlier, from 0."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"the reply is not UTF-8, byte {before + error.start} (0x{data[error.start]:02X})"
+    return None
+
+
+def why_no_json(text: str, document: JsonDocument, data: bytes = b"") -> str:
+    """Return what is wrong with a body (`data` as it came) that should be JSON, as the end of a sentence on the server."""
     if not text.strip():
         return "with an empty body"
     if text.lstrip()[:1] == "<":
         return f"with {cut_raw(text)}, not JSON; check that this is the address of the API"
+    broken = not_utf8(data)
+    if broken is not None:
+        return broken
     if not document.diagnostics:
         return "its body is not JSON"
     found = document.diagnostics[0]

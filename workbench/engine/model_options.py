@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["NUMBER_OPTIONS", "NumberOption", "number_problem"]
+__all__ = ["NUMBER_OPTIONS", "NumberOption", "number_problem", "whole_call"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,12 @@ def number_problem(key: str, value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int if option.whole else int | float):
         return option.words
     return None if option.least <= value <= option.most and value < math.inf else option.words
+
+
+def whole_call(options: Mapping[str, Any], key: str, budget: float, timeout: float) -> float:
+    """Return the seconds that a call has with all its attempts.
+
+    A `budget` that the project sets under `key` is kept to. One that nobody set gives way to a longer `timeout`:
+    who grants one attempt more time means it. A budget of 0 forbids retries, not the first attempt.
+    """
+    return budget if options.get(key) and budget > 0 else max(budget, timeout)

@@ -114,3 +114,56 @@ def test_every_limit_of_a_run_is_read() -> None:
 )
 def test_a_wrong_limit_is_an_error(row: str) -> None:
     assert [severity for severity, _, _ in problems(f"[translation.budget]\n{row}\n")] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "words"),
+    [
+        ("tempratur = 1", "unknown_key", "unknown key `tempratur` in [models.chat]"),
+        ('base_url = "not an address"', "bad_address", "`base_url` cannot be used: the address"),
+        ('base_url = "ftp://x/y"', "bad_address", "must begin with http:// or https://"),
+        ('base_url = "http://user:pw@x"', "bad_address", "name a secret instead"),
+        ('headers = "x"', "wrong_type", '`headers` must be a table, not a text ("x")'),
+        (
+            "headers = { A = 1 }",
+            "wrong_type",
+            "the header `A` must be a text in quotes, not a whole number (1)",
+        ),
+        ("body = [1]", "wrong_type", "`body` must be a table, not a list"),
+        ("extra_body = true", "wrong_type", "`extra_body` must be a table"),
+        ('total_budget = "3"', "wrong_type", "`total_budget` must be a number from 0"),
+        ("budget = -1", "wrong_type", "`budget` must be a number from 0"),
+        ("min_mass = nan", "wrong_type", "`min_mass` must be a number from 0"),
+        ('split = "yes"', "wrong_type", "`split` must be true or false"),
+        ("path = 1", "wrong_type", "`path` must be a text in quotes"),
+        ("yes_words = [1]", "wrong_type", "`yes_words` must be a text or a list of texts"),
+    ],
+)
+def test_a_model_that_could_not_be_asked_is_a_warning_at_its_place(row: str, code: str, words: str) -> None:
+    [found] = read_settings(read_toml(model(row)))[1]
+    assert (found.severity, found.code) == ("warning", code)
+    assert words in found.message
+    assert found.path[:3] == ("models", "chat", row.partition(" ")[0])
+
+
+def test_a_misspelt_option_is_answered_with_the_nearest_one() -> None:
+    [found] = read_settings(read_toml(model("time_out = 3")))[1]
+    assert found.hint == "did you mean `timeout`?"
+
+
+def test_every_option_in_its_own_kind_is_taken_without_a_word() -> None:
+    rows = """base_url = " http://127.0.0.1:8000/v1 "
+headers = { A = "b" }
+body = { top_k = 1 }
+extra_body = {}
+budget = 0
+total_budget = 12.5
+min_mass = 0.1
+max_questions = 8
+concurrency = 2
+split = true
+yes_words = "ja"
+no_words = ["nein"]
+organization = "o"
+"""
+    assert problems(model(rows)) == []

@@ -42,6 +42,15 @@ def test_a_band_stays_when_its_check_is_edited_or_its_threshold_moves(folder: Pa
         ("review_from = 1.5", "error", "review_from"),
         ('review_from = "low"', "error", "review_from"),
         ("review_from = true", "error", "review_from"),
+        ("review_from = nan", "error", "`review_from` must be between 0.0 and 1.0, but is nan"),
+        ("review_from = inf", "error", "`review_from` must be between 0.0 and 1.0, but is inf"),
+        ("review_from = -0.1", "error", "`review_from` must be between 0.0 and 1.0, but is -0.1"),
+        (
+            "review_from = [0.1]",
+            "error",
+            "`review_from` must be a number from 0 to 1, without quotes, not a list",
+        ),
+        ("review_from = 2024-01-01", "error", "without quotes, not a date"),
     ],
 )
 def test_a_band_that_cannot_be_meant_is_said_with_its_line(
@@ -80,3 +89,13 @@ def test_a_check_that_asks_no_model_has_no_band(folder: Path) -> None:
     assert [d.code for d in project.diagnostics] == ["no_effect"]
     with pytest.raises(ValueError, match="asks no model"):
         project.set_review("input", "long", 0.3)
+
+
+@pytest.mark.parametrize("value", ["nan", "-1", '"low"', "0.2"])
+def test_a_band_of_a_rule_is_said_once_with_its_line_whatever_it_holds(folder: Path, value: str) -> None:
+    rule = f'[[guardrails.input.checks]]\nname = "long"\nmax_length = 10\nreview_from = {value}\n\n'
+    text = TOML.replace("[models.decision]", f"{rule}[models.decision]")
+    write(folder / "workbench.toml", text)
+    [found] = Project.load(folder).diagnostics
+    assert (found.severity, found.code) == ("warning", "no_effect")
+    assert found.line == text[: text.index("review_from")].count("\n") + 1

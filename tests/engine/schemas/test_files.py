@@ -329,3 +329,49 @@ def test_any_schema_gives_diagnostics_and_never_raises(files: FolderFiles, schem
 
 def test_a_long_path_is_told_shortened(tmp_path: Path) -> None:
     assert len(first_error({"$ref": "a" * 1_000_000}, write(tmp_path)).message) < 400
+
+
+@pytest.mark.parametrize(
+    ("files", "file", "line", "message"),
+    [
+        (
+            {"a": {"$ref": "b.json"}, "b": {"$ref": "a.json"}},
+            "parts/a.json",
+            2,
+            "$ref 'b.json' leads back to itself without a step into the value"
+            " (parts/a.json → parts/b.json → parts/a.json).",
+        ),
+        (
+            {"a": {"allOf": [{"$ref": "#/$defs/k"}], "$defs": {"k": {"$ref": "#/$defs/k"}}}},
+            "parts/a.json",
+            9,
+            "$ref '#/$defs/k' leads back to itself without a step into the value.",
+        ),
+        (
+            {"a": {"$ref": "b.json"}, "b": {"title": "b", "type": "strng"}},
+            "parts/b.json",
+            3,
+            'parts/b.json#/type is "strng"; "array", ',
+        ),
+        ({"a": {"properties": {"q": 5}}}, "parts/a.json", 3, "parts/a.json#/properties/q is a number (5); "),
+    ],
+    ids=["cycle-of-files", "cycle-in-a-file", "bad-keyword-two-files-away", "no-schema"],
+)
+def test_a_mistake_in_a_file_is_told_once_in_the_words_of_that_file(
+    tmp_path: Path, files: dict[str, Any], file: str, line: int, message: str
+) -> None:
+    (tmp_path / "parts").mkdir()
+    for name, value in files.items():
+        (tmp_path / "parts" / f"{name}.json").write_text(json.dumps(value, indent=1))
+    root = json.dumps({"properties": {"x": {"$ref": "parts/a.json"}}})
+    [found] = check_schema_text(root, "output.schema.json", FolderFiles(tmp_path))
+    assert (found.file, found.line) == (file, line)
+    assert found.message.startswith(message)
+    assert "/$defs/a" not in found.one_line()
+
+
+def test_a_cycle_through_the_schema_itself_names_the_whole_way(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"$ref": "output.schema.json"}')
+    [found] = check_schema_text('{"$ref": "a.json"}', "output.schema.json", FolderFiles(tmp_path))
+    assert found.message.startswith("$ref 'a.json' leads back to itself")
+    assert "(output.schema.json → a.json → output.schema.json)" in found.message

@@ -12,6 +12,7 @@ from workbench.engine.decisions.hints import hint_for_refusal, hint_for_reply
 from workbench.engine.decisions.model import DecisionModel, ModelInfo
 from workbench.engine.decisions.questions import BadAnswer, DecisionRequest, DecisionResponse, Exchange
 from workbench.engine.decisions.wire import MIN_MASS, Decoded, Dialect, WireOptions, envelope
+from workbench.engine.model_options import whole_call
 from workbench.engine.model_settings import ModelSettings
 
 OLLAMA_PORT = 11434
@@ -91,10 +92,12 @@ class HttpDecisionModel(DecisionModel):
         self.name = settings.name
         self.url = url
         self._secrets = secrets
+        budget, timeout = number_option(options, "budget", 30.0), number_option(options, "timeout", 10.0)
         self._client = HttpClient(
             transport=transport,
-            total_budget=number_option(options, "budget", 30.0),
-            attempt_timeout=number_option(options, "timeout", 10.0),
+            total_budget=budget,
+            attempt_timeout=timeout,
+            call_limit=whole_call(options, "budget", budget, timeout),
             max_retries=int(number_option(options, "max_retries", 2)),
         )
         self._headers = _headers(options)

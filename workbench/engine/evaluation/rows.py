@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,9 @@ def asked_hash(case: Case, check: CheckSettings) -> str:
     if check.rule is not None:
         # A question that happens to read like a rule's description is still another check.
         parts = [case.text, check.kind, check.question]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    # As `json.dumps` writes the list, in a third of its time: this is done for every row of a file.
+    words = ("null" if part is None else encode_basestring_ascii(part) for part in parts)
+    return hashlib.sha256(f"[{', '.join(words)}]".encode()).hexdigest()[:16]
 
 
 def row_of(
@@ -176,6 +179,16 @@ class ResultsFile:
                     yield ResultRow.from_json(json.loads(line))
                 except (ValueError, RecursionError, AttributeError) as error:
                     self.problems.append(f"{self.path.name}:{number}: {error}")
+
+    def line_counts(self) -> Iterator[int]:
+        """Give how many lines each piece of the file ends; together the rows that are there, read fast."""
+        try:
+            file = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            while block := file.read(1 << 20):
+                yield block.count(b"\n")
 
     def append(self, rows: Iterable[ResultRow]) -> None:
         """Write rows behind those that are there, and hand them to the system at once."""

@@ -56,8 +56,10 @@ class PatternCheck:
         try:
             return compile_pattern(self.pattern, regex.IGNORECASE if self.ignore_case else 0)
         except regex.error as error:
-            shown = repr(shorten(self.pattern))
-            raise ValueError(f"the pattern {shown} is no regular expression: {error}") from error
+            # Without repr, which would double every backslash.
+            raise ValueError(
+                f"the pattern “{shorten(self.pattern)}” is no regular expression: {error}"
+            ) from error
 
     @property
     def description(self) -> str:

@@ -146,7 +146,8 @@ class HttpLanguageModel(ABC):
             transport=transport,
             total_budget=target.options.total_budget,
             attempt_timeout=target.options.timeout,
-            stream_limit=max(target.options.timeout, target.options.total_budget),
+            call_limit=target.options.call_limit,
+            stream_limit=target.options.call_limit,
             max_retries=target.options.max_retries,
         )
 
@@ -232,7 +233,7 @@ class HttpLanguageModel(ABC):
                     parts, exchange = await self._streamed(body, on_delta)
                 break
             except LanguageModelError as error:
-                if not self._adapt(error):
+                if time.perf_counter() - began > self._options.call_limit or not self._adapt(error):
                     raise
         return Completion(
             text=parts.text,

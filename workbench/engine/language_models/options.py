@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from workbench.engine.http import HttpError, is_loopback, join_endpoint
 from workbench.engine.language_models.base import LanguageModelError
+from workbench.engine.model_options import whole_call
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.prices import DEFAULT_CURRENCY, PRICE_OPTIONS, Prices, price_problem
 
@@ -33,8 +34,8 @@ class Options:
     """The keys that every chat provider understands beside address, model and secret.
 
     `temperature` is `None` when none is to be sent. `timeout` (seconds) covers one attempt, and in a stream
-    the time between two pieces; `total_budget` (seconds) is the time within which a retry may begin, and
-    after which a streamed answer is cut off.
+    the time between two pieces; `total_budget` (seconds) is the time within which a retry may begin.
+    `call_limit` (seconds) is the time after which a call is cut off, streamed or not, with all its attempts.
     `max_retries` counts the requests after the first. `body` is merged into every request.
     """
 
@@ -43,6 +44,7 @@ class Options:
     max_tokens: int | None = None
     timeout: float = 120.0
     total_budget: float = 300.0
+    call_limit: float = 300.0
     max_retries: int = 3
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
@@ -60,12 +62,14 @@ def read_options(settings: ModelSettings) -> Options:
     temperature: float | None = read.number("temperature", 0.0, 0, 2)
     if settings.options.get("temperature") is False:
         temperature = None
+    timeout, budget = read.number("timeout", 120.0, 0.001), read.number("total_budget", 300.0, 0)
     return Options(
         temperature=temperature,
         seed=read.integer("seed"),
         max_tokens=read.integer("max_tokens", least=1),
-        timeout=read.number("timeout", 120.0, 0.001),
-        total_budget=read.number("total_budget", 300.0, 0),
+        timeout=timeout,
+        total_budget=budget,
+        call_limit=whole_call(settings.options, "total_budget", budget, timeout),
         max_retries=read.integer("max_retries", 3, least=0) or 0,
         headers=_headers(settings),
         body=read.mapping("body"),

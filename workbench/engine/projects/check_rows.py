@@ -42,7 +42,8 @@ def read_check(table: _Table) -> CheckSettings:
     _read_origin(table)
     if check.rule is not None:
         _idle(table, (REVIEW_KEY,), "has no effect: the check asks no model, and its answer is 0 or 1")
-    table.optional_probability(REVIEW_KEY)
+    else:
+        table.optional_probability(REVIEW_KEY)
     table.done()
     return check
 

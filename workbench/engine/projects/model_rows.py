@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from workbench.engine.model_options import NUMBER_OPTIONS, number_problem
 from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
@@ -44,6 +45,11 @@ MODEL_OPTIONS = (
     "no_words",
     *PRICE_OPTIONS,
 )
+_TABLES = ("headers", "body", "extra_body")
+_TEXTS = ("path", "recording", "fitted", "organization", "project", "safety_identifier", "secret_header")
+_FLAGS = ("split", "think", "cache_prompt")
+_AMOUNTS = ("budget", "total_budget", "max_questions", "concurrency", "min_mass")
+_WORDS = ("yes_words", "no_words")
 _OWN_KEYS = ("provider", "base_url", "model", "secret")
 # The start of a key as the big providers hand it out; a project must hold names of secrets only.
 _LOOKS_SECRET = re.compile(r"(?:sk|pk|rk|key|ghp|xox[abp])[-_].{12,}|\S{40,}|Bearer\s.+")
@@ -83,10 +89,57 @@ def _read_model(row: _Table, name: str) -> ModelSettings:
         secret=secret,
         options={key: row.plain(key) for key in row.values if key not in _OWN_KEYS},
     )
+    _check_address(row, settings.base_url)
+    _check_kinds(row)
     _check_numbers(row)
     _check_prices(row, settings)
     row.done(known=MODEL_OPTIONS)
     return settings
+
+
+def _check_address(row: _Table, base_url: str | None) -> None:
+    """Warn of an address that no model could be reached at; only a use of this very model is an error."""
+    from workbench.engine.secrets import origin_of
+
+    if base_url is None:
+        return
+    try:
+        origin_of(base_url.strip())
+    except ValueError as error:
+        hint = "such as http://127.0.0.1:8000/v1"
+        row.problem("warning", "bad_address", f"`base_url` cannot be used: {error}", "base_url", hint)
+
+
+def _check_kinds(row: _Table) -> None:
+    """Warn of options of another kind than the models read; whoever opens such a model is refused."""
+    kinds: dict[str, tuple[tuple[str, ...], Callable[[Any], bool]]] = {
+        "a table": (_TABLES, lambda value: isinstance(value, Mapping)),
+        "a text in quotes": (_TEXTS, lambda value: isinstance(value, str) and bool(value.strip())),
+        "true or false, without quotes": (_FLAGS, lambda value: isinstance(value, bool)),
+        "a number from 0": (_AMOUNTS, _is_amount),
+        "a text or a list of texts": (_WORDS, _are_words),
+    }
+    for wanted, (keys, fits) in kinds.items():
+        for key in keys:
+            if key in row.values and not fits(row.values[key]):
+                found = row.described(key)
+                row.problem("warning", "wrong_type", f"`{key}` must be {wanted}, not {found}", key)
+    if isinstance(row.values.get("headers"), Mapping):
+        headers = row.table("headers")
+        for name, value in headers.values.items():
+            if not isinstance(value, str):
+                message = f"the header `{name}` must be a text in quotes, not {headers.described(name)}"
+                headers.problem("warning", "wrong_type", message, name)
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+def _are_words(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(word, str) for word in value)
+    )
 
 
 def _check_numbers(row: _Table) -> None:

@@ -341,6 +341,10 @@ class _Table:
         path = self.path if key is None else (*self.path, key)
         self.problems.append(Problem(severity, code, message, path, hint, of_key))
 
+    def described(self, key: str) -> str:
+        """Return what the value of `key` is, in words."""
+        return describe(self.values[key])
+
     def names(self) -> list[str]:
         return list(self.values)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from workbench.engine.diagnostics import Diagnostic, has_errors
@@ -82,8 +82,10 @@ def _problems(bundle: Bundle, draft: str) -> list[Diagnostic]:
             continue  # told with its reason below
         for diagnostic in diagnostics_of(error, metaschema.schema, document, bundle.document.file):
             if document is None:
-                diagnostic = diagnostic.at(**bundle.place(tuple(split_pointer(diagnostic.pointer or ""))))
-            found.append(_about_schema(diagnostic))
+                diagnostic = _at_its_origin(bundle, diagnostic)
+            diagnostic = _about_schema(diagnostic)
+            if diagnostic not in found:  # a draft of several vocabularies says the same for each of them
+                found.append(diagnostic)
     if not has_errors([*found, *bundle.problems]):
         found += _references(bundle, draft)
         found += _patterns(bundle)
@@ -91,6 +93,16 @@ def _problems(bundle: Bundle, draft: str) -> list[Diagnostic]:
     if not has_errors([*found, *bundle.problems]):
         found += _cycles(bundle)
     return found
+
+
+def _at_its_origin(bundle: Bundle, diagnostic: Diagnostic) -> Diagnostic:
+    """Put a diagnostic of a bundle into the file that it is about, in its place and in its words."""
+    pointer = diagnostic.pointer or ""
+    document, inner = bundle.origin(pointer)
+    message = diagnostic.message
+    if document is not bundle.document and pointer:
+        message = message.replace(pointer, f"{document.file}#{inner}" if inner else str(document.file), 1)
+    return diagnostic.at(message=message, **bundle.place(tuple(split_pointer(pointer))))
 
 
 def _about_schema(diagnostic: Diagnostic) -> Diagnostic:
@@ -161,36 +173,51 @@ def _cycles(bundle: Bundle) -> Iterator[Diagnostic]:
     done: set[str] = set()
     for path, inner in subschemas(schema):
         if isinstance(inner, Mapping) and isinstance(inner.get("$ref"), str):
-            cycle = _leads_to_itself(schema, join_pointer(*path), done)
+            start = join_pointer(*path)
+            cycle = _leads_to_itself(schema, start, done)
             if cycle:
-                message = (
-                    f"$ref {shorten(inner['$ref'])!r} leads back to itself without a step into the value."
-                )
-                place = bundle.place((*path, "$ref"))
-                yield Diagnostic(
-                    "error", "ref_cycle", message, hint="Refer from inside properties or items.", **place
-                )
+                yield _cycle(bundle, start if bundle.is_whole else _first_reference(schema, cycle), cycle)
                 return
 
 
-def _leads_to_itself(root: Any, start: str, done: set[str]) -> bool:
-    """Walk depth-first along references and keywords that stay at the value; `done` are pointers without a cycle."""
-    active: set[str] = set()
+def _cycle(bundle: Bundle, pointer: str, cycle: Sequence[str]) -> Diagnostic:
+    """Return the error for a reference on, or into, a cycle, with the files that it goes through."""
+    document, inner = bundle.origin(pointer)
+    reference = resolve_pointer(document.value, inner)["$ref"]
+    files = list(dict.fromkeys(bundle.origin(each)[0].file or "the schema" for each in cycle))
+    way = f" ({' → '.join([*files, files[0]])})" if len(files) > 1 else ""
+    message = f"$ref {shorten(reference)!r} leads back to itself without a step into the value{way}."
+    place = bundle.place((*split_pointer(pointer), "$ref"))
+    return Diagnostic("error", "ref_cycle", message, hint="Refer from inside properties or items.", **place)
+
+
+def _first_reference(schema: Any, cycle: Sequence[str]) -> str:
+    """Return the first pointer of a cycle at which a reference stands; a cycle has at least one."""
+    return next(each for each in cycle if "$ref" in resolve_pointer(schema, each))
+
+
+def _leads_to_itself(root: Any, start: str, done: set[str]) -> list[str]:
+    """Walk depth-first along references and keywords that stay at the value; return the pointers of a cycle.
+
+    `done` are pointers without a cycle; those that were walked in vain are added.
+    """
+    active: dict[str, None] = {}
     stack: list[tuple[str, bool]] = [(start, False)]
     while stack:
         pointer, leaving = stack.pop()
         if leaving:
-            active.discard(pointer)
+            del active[pointer]
             done.add(pointer)
             continue
         if pointer in active:
-            return True
+            way = list(active)
+            return way[way.index(pointer) :]
         if pointer in done:
             continue
-        active.add(pointer)
+        active[pointer] = None
         stack.append((pointer, True))
         stack.extend((target, False) for target in _same_value(root, pointer))
-    return False
+    return []
 
 
 def _same_value(root: Any, pointer: str) -> Iterator[str]:

@@ -99,7 +99,7 @@ class BranchDialog(QDialog):
         row.addWidget(TokenLabel("Ask", "second"))
         row.addWidget(self.model, 1)
         if self._attempt.model:
-            row.addWidget(TokenLabel(f"this attempt was answered by {self._attempt.model}", "second"))
+            row.addWidget(TokenLabel(f"model of this attempt: {self._attempt.model}", "second"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.start = QPushButton("Go on from here")
         set_role(self.start, "main")

@@ -307,6 +307,13 @@ class CsvImportDialog(QDialog):
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
             header.resizeSection(place, 280)
 
+    def done(self, result: int) -> None:
+        """Close, and wait for no file that is still being read."""
+        self._pause.stop()
+        for key in ("csv-read", "csv-parse"):
+            self._jobs.cancel(key)
+        super().done(result)
+
     def _say(self, status: str, words: str) -> None:
         self.mark.set_status(status)
         self.words.set_text(words)

@@ -42,6 +42,7 @@ class FitDialog(QDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._closed = False
         self.setWindowTitle("Fit on my cases")
         resize_window(self, 860, 440)
         self.mark = StatusMark("idle", 16)
@@ -92,6 +93,12 @@ class FitDialog(QDialog):
         layout.addLayout(line)
         layout.addWidget(self.detail)
         layout.addWidget(self.buttons)
+
+    def done(self, result: int) -> None:
+        """Close. A fit that is under way goes on, and its end is told in the status bar."""
+        self._closed = True
+        self._session.jobs.cancel("fit-look")
+        super().done(result)
 
     def path(self) -> Path | None:
         """Return where the weights are kept, `None` for a project that was never saved."""
@@ -170,11 +177,20 @@ class FitDialog(QDialog):
     def _fitted(
         self, path: Path, figures: list[FitFigures], before: bytes | None, after: bytes | None
     ) -> None:
+        session = self._session
+        # Closed, the dialog may be deleted, and another project may be open.
+        if path == fit_path(session):
+            session.undo_stack.push(FitStep(session, "Fit on my cases", path, before, after))
+        if self._closed:
+            session.status.emit("The fit on the labelled cases is done.")
+            return
         self.show_figures(figures)
-        self._session.undo_stack.push(FitStep(self._session, "Fit on my cases", path, before, after))
         self.look()
 
     def _fit_failed(self, error: BaseException) -> None:
+        if self._closed:
+            self._session.status.emit(f"The fit failed: {error}")
+            return
         self._busy(False)
         self._say("error", "The fit failed.", str(error))
 

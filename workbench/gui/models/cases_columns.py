@@ -26,6 +26,7 @@ _STATE_OF_STATUS = {
     "no_answer": NO_ANSWER,
     "error": ERROR,
 }
+_CODES = {None: NO_LABEL, False: NO, True: YES}
 STATUS_OF_STATE = ("", "", "refused", "no_answer", "error")
 
 REWORDED_WORDS = "the text or the wording changed since"
@@ -35,7 +36,7 @@ Judge = Callable[["ResultRow", Case, CheckSettings], str | None]
 
 def label_code(label: bool | None) -> int:
     """Return a label as the number that the arrays hold."""
-    return NO_LABEL if label is None else int(label)
+    return _CODES[label]
 
 
 class CheckColumn:
@@ -162,12 +163,17 @@ class CaseColumns:
         self.checks = tuple(checks)
         self.places = list(range(len(self.cases))) if places is None else list(places)
         self._all: tuple[Case, ...] | None = None
-        self._positions: dict[str, list[int]] = {}
+        # A list for each id would be ten thousand objects for the garbage collector to visit, again and again.
+        self._first: dict[str, int] = {}
+        self._repeated: dict[str, list[int]] = {}
         for position, case in enumerate(self.cases):
-            self._positions.setdefault(case.id, []).append(position)
+            first = self._first.setdefault(case.id, position)
+            if first != position:
+                self._repeated.setdefault(case.id, [first]).append(position)
         self.columns = {check.name: CheckColumn(len(self.cases), check.kind) for check in checks}
         for name, column in self.columns.items():
-            column.label[:] = [label_code(case.labels.get(name)) for case in self.cases]
+            found = (case.labels.get(name) for case in self.cases)
+            column.label = np.fromiter(map(_CODES.__getitem__, found), np.int8, len(self.cases))
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -176,9 +182,10 @@ class CaseColumns:
         """Return the column of a check."""
         return self.columns.get(check)
 
-    def positions(self, case_id: str) -> list[int]:
+    def positions(self, case_id: str) -> Sequence[int]:
         """Return where the cases with an id stand; ids may repeat."""
-        return self._positions.get(case_id, [])
+        first = self._first.get(case_id)
+        return () if first is None else self._repeated.get(case_id) or (first,)
 
     def take(self, rows: Iterable[ResultRow], judge: Judge) -> None:
         """Take stored answers; `judge` says of each why it is stale, or `None`."""
@@ -217,7 +224,7 @@ class CaseColumns:
                 self._patch(position, cases[position])
             return self
         fresh = CaseColumns(cases, self.checks, places)
-        unused = {identifier: list(found) for identifier, found in self._positions.items()}
+        unused = {identifier: list(self.positions(identifier)) for identifier in self._first}
         for position, case in enumerate(fresh.cases):
             mine = unused.get(case.id)
             if not mine:

@@ -356,9 +356,7 @@ class EditActions:
 
 def _before_literal(fixes: Sequence[Fix]) -> int:
     """Return where a better mending belongs among `fixes`: a placeholder is seldom meant as text, so that is last."""
-    return next(
-        (at for at, fix in enumerate(fixes) if fix.start == fix.end and fix.replacement == "\\"), len(fixes)
-    )
+    return next((at for at, fix in enumerate(fixes) if set(fix.replacement) == {"\\"}), len(fixes))
 
 
 def _problems_around(widget: QWidget | None) -> ProblemsPane | None:

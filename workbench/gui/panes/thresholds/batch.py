@@ -19,6 +19,7 @@ from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.gui.models.cases_columns import CaseColumns
 from workbench.gui.models.figures import counted
+from workbench.gui.panes.thresholds.turns import Turns
 
 if TYPE_CHECKING:
     from workbench.engine.decisions import DecisionModel, ModelInfo
@@ -91,11 +92,40 @@ def open_model(snapshot: ProjectSnapshot, settings: ModelSettings, secrets: Secr
     )
 
 
-async def load(snapshot: ProjectSnapshot, stage: Stage, settings: ModelSettings, secrets: Secrets) -> Loaded:
-    """Read the stored answers of a stage and judge which are stale; nothing is asked."""
+async def load(
+    snapshot: ProjectSnapshot,
+    stage: Stage,
+    settings: ModelSettings,
+    secrets: Secrets,
+    turns: Turns,
+    found: Callable[[int], None],
+) -> Loaded:
+    """Read the stored answers of a stage and judge which are stale; nothing is asked.
+
+    The reading takes `turns` with the window and ends when it is cancelled; `found` gets the number of answers, from
+    another thread, before they are read.
+    """
+    try:
+        return await _load(snapshot, stage, settings, secrets, turns, found)
+    finally:
+        # A thread cannot be cancelled: where nobody waits for it any more, it must end by itself.
+        turns.withdraw()
+
+
+async def _load(
+    snapshot: ProjectSnapshot,
+    stage: Stage,
+    settings: ModelSettings,
+    secrets: Secrets,
+    turns: Turns,
+    found: Callable[[int], None],
+) -> Loaded:
     from workbench.engine.decisions import DecisionError
     from workbench.engine.evaluation.runner import model_source
 
+    path = results_path(snapshot.root, stage)
+    if path is not None:
+        await asyncio.to_thread(_count, path, turns, found)
     info, source, problem = None, "", ""
     if snapshot.guardrail(stage).asks_model:
         try:
@@ -108,7 +138,13 @@ async def load(snapshot: ProjectSnapshot, stage: Stage, settings: ModelSettings,
         except DecisionError as error:
             problem = str(error)
     with short_turns():
-        return await asyncio.to_thread(_read, snapshot, stage, settings, info, source, problem)
+        return await asyncio.to_thread(_read, snapshot, stage, settings, info, source, problem, turns)
+
+
+def _count(path: Path, turns: Turns, found: Callable[[int], None]) -> None:
+    from workbench.engine.evaluation.rows import ResultsFile
+
+    found(sum(turns.paced(ResultsFile(path).line_counts())))
 
 
 def _read(
@@ -118,9 +154,11 @@ def _read(
     info: ModelInfo | None,
     source: str,
     problem: str,
+    turns: Turns,
 ) -> Loaded:
     from workbench.engine.evaluation.rows import FAILED, OTHER_VERSION, ResultsFile, stale_reason
 
+    turns.give_way()
     columns = stage_columns(snapshot, stage)
     path, broken = results_path(snapshot.root, stage), []
     version = info.version if info is not None else None
@@ -136,9 +174,9 @@ def _read(
             return None if reason == FAILED else reason
 
         # Row by row: the answers of ten thousand cases as objects would take more memory than all else here.
-        columns.take(file.rows(), judge)
+        columns.take(turns.paced(file.rows()), judge)
         broken, version = file.problems, answering
-        for column in columns.columns.values():
+        for column in turns.paced(columns.columns.values()):
             # What every row of the list of checks shows is worked out here, not in the window's thread.
             _ = column.figures().auc
     fitted, stale = fits_of(snapshot, settings)

@@ -27,6 +27,7 @@ from workbench.gui.panes.thresholds.batch import (
 )
 from workbench.gui.panes.thresholds.lab_cases import CaseEdits
 from workbench.gui.panes.thresholds.slices import Slices
+from workbench.gui.panes.thresholds.turns import Turns
 from workbench.gui.shell.session import Session
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _FLUSH_MS = 120
 _LATEST_MS = 1000
 _KIND = "evaluate"
+_LOAD = "lab-load"
 
 
 class Lab(CaseEdits, QObject):
@@ -70,10 +72,13 @@ class Lab(CaseEdits, QObject):
         self.progress: Progress | None = None
         self.failure = ""
         self.loading = False
+        self.reading = 0
+        """How many stored answers are being read, 0 while that is not known."""
         self.loaded: Loaded | None = None
         self.begun = 0.0
         self._preview: float | None = None
         self._awake = False
+        self._turns: Turns | None = None
         self._fresh: list[ResultRow] = []
         self._asked: dict[str, Case] = {}
         self._asked_settings = GuardrailSettings()
@@ -128,6 +133,7 @@ class Lab(CaseEdits, QObject):
     def reload(self) -> None:
         """Read the stored answers again, off this thread, and judge which of them are stale."""
         session = self.session
+        self._drop_read()
         if session.project is None:
             return
         try:
@@ -138,15 +144,34 @@ class Lab(CaseEdits, QObject):
             return
         snapshot, stage, secrets = session.snapshot(), self.stage, session.secrets
         self.loading = True
+        post = session.jobs.post
+        turns = Turns(post)
+
+        def found(answers: int) -> None:
+            post(self._note_reading, answers, turns)
+
+        self._turns = turns
         session.jobs.run_async(
-            lambda: load(snapshot, stage, settings, secrets),
+            lambda: load(snapshot, stage, settings, secrets, turns, found),
             lambda loaded: self._take_loaded(loaded, stage),
             self._load_failed,
-            key="lab-load",
+            key=_LOAD,
         )
 
+    def _drop_read(self) -> None:
+        """End a reading that is under way: its project, stage or model is no longer the one that is shown."""
+        self.session.jobs.cancel(_LOAD)
+        if self._turns is not None:
+            self._turns.withdraw()
+        self._turns, self.loading, self.reading = None, False, 0
+
+    def _note_reading(self, answers: int, turns: Turns) -> None:
+        if turns is self._turns:
+            self.reading = answers
+            self.progress_changed.emit()
+
     def _take_loaded(self, loaded: Loaded, stage: Stage) -> None:
-        self.loading = False
+        self._turns, self.loading, self.reading = None, False, 0
         if stage != self.stage or (self.running() and stage == self._asked_stage):
             return
         self.loaded = loaded
@@ -163,7 +188,7 @@ class Lab(CaseEdits, QObject):
         self.note_changed.emit()
 
     def _load_failed(self, error: BaseException) -> None:
-        self.loading = False
+        self._turns, self.loading, self.reading = None, False, 0
         self.failure = f"The stored answers cannot be read: {error}"
         self.progress_changed.emit()
 
@@ -373,7 +398,7 @@ class Lab(CaseEdits, QObject):
         self._asked_settings, self._asked_stage = self.guardrail, self.stage
         self._fresh, self.progress, self.failure, self.begun = [], None, "", time.monotonic()
         post = session.jobs.post
-        session.jobs.cancel("lab-load")
+        self._drop_read()
         session.begin_run(_KIND)
         session.jobs.run_async(
             lambda: evaluate(batch, lambda rows, progress: post(self._arrived, rows, progress)),

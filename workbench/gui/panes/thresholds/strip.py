@@ -146,7 +146,8 @@ class RunStrip(Strip):
             )
             self._say("no_answer", "Stopped", rest)
         elif lab.loading and not answered and not stale:
-            self._say("queued", counted(total, "case"), "reading stored answers")
+            reading = counted(lab.reading, "answer") if lab.reading else "stored answers"
+            self._say("queued", f"Reading {reading}…", f"of {counted(total, 'case')}")
         elif not answered:
             words = [part for part in (self._large_words(), self._stale_words(stale)) if part]
             self._say("idle", f"{counted(total, 'case')}, not run yet", "; ".join(words))
