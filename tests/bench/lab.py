@@ -9,6 +9,7 @@ the engine; no model is asked, and the last line says how often one was.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import random
 import resource
@@ -156,24 +157,25 @@ def open_pane(folder: Path) -> tuple[Any, Any]:
     return session, pane
 
 
-def longest_pause(waiting: Callable[[], bool]) -> float:
-    """Turn the window's loop while `waiting`, and return the longest time in ms in which it did not come round."""
+def longest_pause(waiting: Callable[[], bool]) -> Frame:
+    """Turn the window's loop while `waiting`, and return the longest turn: until it came round again."""
     from PySide6.QtWidgets import QApplication
 
-    nap, longest = 0.001, 0.0
+    nap, longest = 0.001, Frame(0.0, 0.0)
     while waiting():
-        tick = time.perf_counter()
+        tick, worked = time.perf_counter(), time.thread_time()
         QApplication.processEvents()
         # A thread that computes may keep this one from going on after the nap too: that is a pause as well.
         time.sleep(nap)
-        longest = max(longest, (time.perf_counter() - tick - nap) * 1000)
+        wall, cpu = time.perf_counter() - tick - nap, time.thread_time() - worked
+        longest = max(longest, Frame(wall * 1000, cpu * 1000), key=lambda each: each.wall)
     return longest
 
 
-def pause(name: str, longest: float, target: float | None = TARGET_MS) -> None:
+def pause(name: str, longest: Frame, target: float | None = TARGET_MS) -> None:
     """Print a pause, beside the target where it has one."""
-    verdict = "" if target is None else f"   target {target:g} {'met' if longest < target else 'MISSED'}"
-    print(f"{name:<51} {longest:8.1f} ms{verdict}")
+    verdict = "" if target is None else f"   target {target:g} {'met' if longest.wall < target else 'MISSED'}"
+    print(f"{name:<52} clock {longest.wall:6.1f}   work {longest.cpu:6.1f} ms{verdict}")
 
 
 def measure(session: Any, pane: Any, count: int) -> None:
@@ -216,9 +218,9 @@ def measure(session: Any, pane: Any, count: int) -> None:
         frames(lambda k: lab.choose_check(names[k % len(names)]), len(names) * 3, settled),
     )
     lab.reload()
-    times = []
+    times, place = [], itertools.count()
     while lab.loading:
-        times += frames(lambda _k: drag(len(times)), 1)
+        times += frames(lambda _k: drag(next(place)), 1)
     report("drag while the answers are read again", times)
     table.view.selectRow(5)
     report(

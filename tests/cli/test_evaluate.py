@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -689,3 +690,55 @@ def test_murphy_s_parts_add_up_to_the_brier_score_in_the_report(run: Run, projec
     parts = bad["brier_parts"]
     assert parts["reliability"] - parts["resolution"] + parts["uncertainty"] == pytest.approx(bad["brier"])
     assert parts["skill"] == pytest.approx(1 - bad["brier"] / 0.25)
+
+
+@pytest.mark.parametrize("written", [0, 1], ids=["nothing", "one-batch"])
+def test_on_a_full_disk_only_answers_that_are_there_are_spoken_of(
+    run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    from workbench.engine.evaluation import ResultsFile
+
+    calls = []
+    append = ResultsFile.append
+
+    def full(self: ResultsFile, rows: Any) -> None:
+        calls.append(rows)
+        if len(calls) > written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        append(self, rows)
+
+    monkeypatch.setattr(ResultsFile, "append", full)
+    path = tmp_path / "results.jsonl"
+    outcome = run("evaluate", project, "--results", path)
+    assert outcome.status == 2
+    assert "No space left on device" in outcome.err
+    assert (f"the answers so far are in {path}" in outcome.err) == bool(written)
+    assert ("so far" in outcome.err) == bool(written)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_answers_are_not_kept_in_a_device(run: Run, project: Path, server: Any) -> None:
+    outcome = run("evaluate", project, "--results", "/dev/full")
+    assert outcome.status == 2
+    assert "/dev/full: this is no file in which answers could be kept" in outcome.err
+    assert server[1].texts == []
+
+
+def test_a_row_of_another_form_is_named_with_its_line_and_in_words(
+    run: Run, project: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "results.jsonl"
+    assert run("evaluate", project, "--results", path).status == 0
+    lines = path.read_text().splitlines()
+    broken = json.loads(lines[2])
+    del broken["probability"]
+    lines[2] = json.dumps(broken)
+    path.write_text("\n".join(lines) + "\n")
+    again = run("evaluate", project, "--results", path)
+    assert again.status == 0
+    assert "results.jsonl:3: the row has no `probability`" in again.err
+    path.write_text('{"case": "c0"}\n')
+    refused = run("evaluate", project, "--results", path)
+    assert refused.status == 2
+    assert "the row has no `check` and no `probability` and no `status`" in refused.err
+    assert "KeyError" not in again.err + refused.err

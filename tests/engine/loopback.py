@@ -27,10 +27,11 @@ class Received:
 
 @dataclass
 class Server:
-    """The address of a running server and what reached it; `closed` is set when a client hangs up early."""
+    """The address of a running server and what reached it; `arrived` is set with the first, `closed` when a client hangs up early."""
 
     url: str = ""
     requests: list[Received] = field(default_factory=list)
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
     closed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -67,6 +68,7 @@ async def serve(answer: Answer, *, tls: ssl.SSLContext | None = None) -> AsyncIt
             headers = {n.lower(): v.strip() for n, _, v in (line.partition(":") for line in head[1:] if line)}
             body = await reader.readexactly(int(headers.get("content-length", 0)))
             state.requests.append(Received(method, path, headers, body))
+            state.arrived.set()
             await answer(state.requests[-1], writer, state, reader)
             await writer.drain()
         writer.close()

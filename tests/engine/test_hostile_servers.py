@@ -80,7 +80,7 @@ def decision_failure(
 def test_a_stream_that_never_ends_is_stopped_in_the_end(provider: str, piece: bytes) -> None:
     began = time.monotonic()
     error, url = chat_failure(dripping(piece), provider)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert url in str(error)
 
 

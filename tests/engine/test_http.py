@@ -487,7 +487,7 @@ def test_an_attempt_has_a_limit_that_covers_the_body(first: bytes) -> None:
             with pytest.raises(HttpError, match=r"within 0\.3 s") as caught:
                 await http.post_json(server.url, {})
             assert caught.value.kind == "timeout"
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 20
             await http.aclose()
 
     asyncio.run(run())
@@ -499,13 +499,14 @@ def test_cancelling_ends_the_request_at_once_here_and_at_the_server(first: bytes
         async with serve(dribble(first)) as server:
             http = HttpClient(attempt_timeout=30)
             task = asyncio.ensure_future(http.post_json(server.url, {}))
+            await asyncio.wait_for(server.arrived.wait(), 20)
             await asyncio.sleep(0.3)
             began = time.monotonic()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert time.monotonic() - began < 0.05
-            await asyncio.wait_for(server.closed.wait(), 1)
+            assert time.monotonic() - began < 10  # of the 30 s and 25 s that were ahead
+            await asyncio.wait_for(server.closed.wait(), 20)
             await http.aclose()
 
     asyncio.run(run())
@@ -516,12 +517,13 @@ def test_cancelling_ends_a_pause_at_once() -> None:
         async with serve(answers(reply({}, 503, "Retry-After: 25\r\n"))) as server:
             http = HttpClient()
             task = asyncio.ensure_future(http.post_json(server.url, {}))
+            await asyncio.wait_for(server.arrived.wait(), 20)
             await asyncio.sleep(0.3)
             began = time.monotonic()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert time.monotonic() - began < 0.05
+            assert time.monotonic() - began < 10  # of the 30 s and 25 s that were ahead
             assert len(server.requests) == 1
             await http.aclose()
 
@@ -678,7 +680,7 @@ def test_a_stream_that_stops_talking_is_a_timeout_and_leaving_it_closes_the_conn
             with pytest.raises(HttpError) as caught:
                 await listen()
             assert (got, caught.value.kind) == (["hi"], "timeout")
-            await asyncio.wait_for(server.closed.wait(), 1)
+            await asyncio.wait_for(server.closed.wait(), 20)
             await http.aclose()
 
     asyncio.run(run())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -244,3 +245,28 @@ def test_addresses_in_a_sample_lead_nowhere(name: str) -> None:
     for path, data in contents(sample_folder(name)).items():
         for domain in re.findall(rb"[\w.+-]+@([\w-]+(?:\.[\w-]+)+)", data):
             assert domain in (b"example.org", b"example.net", b"example.com"), path
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new-folder", "empty-folder"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=repr)
+def test_a_copy_that_fails_half_way_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool, error: BaseException
+) -> None:
+    copied = []
+
+    def copyfile(source: Path, target: Path) -> None:
+        copied.append(target)
+        target.write_bytes(source.read_bytes()[:10])
+        if len(copied) == 3:
+            raise error
+
+    folder = tmp_path / "deep" / "mine"
+    if there:
+        folder.mkdir(parents=True)
+    monkeypatch.setattr(shutil, "copyfile", copyfile)
+    with pytest.raises(type(error)):
+        copy_sample("table-booking", folder)
+    assert len(copied) == 3
+    assert [path.relative_to(tmp_path).as_posix() for path in sorted(tmp_path.rglob("*"))] == (
+        ["deep", "deep/mine"] if there else []
+    )

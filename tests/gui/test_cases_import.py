@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.conftest import drop_widgets
 from workbench.gui.dialogs.csv_import import CsvImportDialog
 from workbench.gui.panes.thresholds import ThresholdsPane
 from workbench.gui.shell.session import Session
@@ -127,6 +128,20 @@ def test_a_file_that_cannot_be_read_says_so(qtbot: QtBot, session: Session, tmp_
     qtbot.addWidget(dialog)
     settle(qtbot, session)
     assert "gone.csv cannot be read" in dialog.words.text()
+
+
+def test_a_dialog_that_is_closed_while_it_reads_hears_no_more_of_the_file(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    (tmp_path / "cases.csv").write_bytes(GOOD)
+    dialog = CsvImportDialog(tmp_path / "cases.csv", session.jobs, "input", CHECKS, [])
+    assert session.jobs.busy("csv-read")
+    # An error in a slot, as of a deleted table, fails the test.
+    dialog.reject()
+    dialog.deleteLater()
+    drop_widgets()
+    settle(qtbot, session)
+    assert not session.jobs.busy("csv-parse")
 
 
 def test_the_lab_takes_the_cases_in_as_one_step_of_undo(

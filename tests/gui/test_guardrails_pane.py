@@ -13,9 +13,10 @@ from pytestqt.qtbot import QtBot
 from tests.gui.benches import WAIT_MS, open_session, run_checks, warm_embedded_model
 from workbench.engine.guardrails.settings import CheckSettings
 from workbench.engine.model_settings import ModelSettings
+from workbench.engine.projects import copy_sample
 from workbench.gui.delegates.probability import mark_x
 from workbench.gui.models.inputs import inputs_channel
-from workbench.gui.panes.guardrails import MESSAGE, TYPED, GuardrailsPane
+from workbench.gui.panes.guardrails import MESSAGE, RENDERED, TYPED, GuardrailsPane
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.check_row import CheckRowWidget
@@ -63,6 +64,21 @@ def drag(row: CheckRowWidget, threshold: float, *, release: bool = True) -> None
     QTest.mouseMove(bar, end)
     if release:
         QTest.mouseRelease(bar, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, end)
+
+
+def test_a_typed_text_is_not_checked_by_another_project_but_survives_a_reload_and_a_copy(
+    session: Session, pane: GuardrailsPane, tmp_path: Path
+) -> None:
+    assert session.project is not None
+    assert session.project.root is not None
+    pane.set_source(TYPED)
+    pane.typed.set_text(ATTACK)
+    session.save_as(tmp_path / "copy")
+    session.open(tmp_path / "copy")
+    assert (pane.source_key()[0], pane.typed.text()) == (TYPED, ATTACK)
+    copy_sample("table-booking", tmp_path / "other")
+    session.open(tmp_path / "other")
+    assert (pane.source_key()[0], pane.typed.text()) == (RENDERED, "")
 
 
 def test_it_shows_a_row_per_check_with_own_and_inherited_thresholds_told_apart(

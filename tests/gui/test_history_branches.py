@@ -92,6 +92,17 @@ def test_a_branch_goes_on_from_an_attempt_and_stands_below_its_run(
     assert [attempt.outcome for attempt in record.attempts] == ["invalid", "ok"]
 
 
+def test_the_number_of_a_branch_of_a_branch_has_room(
+    qtbot: QtBot, session: Session, pane: HistoryPane
+) -> None:
+    finish(qtbot, session, lambda: pane.branch_from(1, 1))
+    finish(qtbot, session, lambda: pane.branch_from(2, 1))
+    tree, model = pane.list.tree, pane.list.model
+    tree.expandAll()
+    assert model.depth() == 2
+    assert tree.visualRect(model.index_of(3)).width() >= tree.fontMetrics().horizontalAdvance("000")
+
+
 def test_an_edited_repair_prompt_is_what_the_model_gets(
     qtbot: QtBot, session: Session, pane: HistoryPane, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -395,6 +395,29 @@ def guard_events() -> list[RunEvent]:
     return [RunEvent(kind, number / 10, data) for number, (kind, data) in enumerate(rows)]
 
 
+def test_a_run_that_was_shown_while_it_ran_is_read_again_when_it_has_ended(
+    session: Session, pane: HistoryPane
+) -> None:
+    history, (first, *rest) = session.history, guard_events()
+    assert history is not None
+    run_id = history.start_run("check", "Guard a response, 1 check", {"stage": "output", "text": "back"})
+    history.append(run_id, first)
+    session.history_changed.emit()
+    pane.select(run_id)
+    early = pane.replay.count()
+    for event in rest:
+        history.append(run_id, event)
+    history.finish_run(run_id, "passed", "passed after 2 validations")
+    session.history_changed.emit()
+    assert pane.replay.count() > early
+    assert pane.replay.step == pane.replay.count() - 1
+    assert pane.view.timeline.lanes()[-1].word == "passed"
+    # What is read step by step stays where it is when other runs come.
+    pane.replay.go_to(0)
+    session.history_changed.emit()
+    assert pane.replay.step == 0
+
+
 def test_a_guarded_response_steps_through_validations_reprompts_and_responses(
     session: Session, pane: HistoryPane
 ) -> None:

@@ -37,6 +37,13 @@ RUNS = [
     ("cases", "evaluate", {"c1": 1, "c2": 2}, "passed", "2 cases, 1.80 s, embedded"),
     ("requests", "batch", [1], "passed", "1 request, 1.80 s, embedded"),
     ("loop", "guard", LoopOutcome(True, "x", "", (object(), object())), "passed", "passed after 1 reprompt, 1.80 s, embedded"),  # type: ignore[arg-type]
+    (
+        "program",
+        "program",
+        SimpleNamespace(record=SimpleNamespace(attempts=(object(),), outcome="cut_off")),
+        "rejected",
+        "no program, cut off, 1.80 s, embedded",
+    ),
     ("tools", "tools", SimpleNamespace(outcome="step_limit"), "second", "step limit, 1.80 s, embedded"),
 ]  # fmt: skip
 

@@ -195,6 +195,16 @@ def test_every_problem_can_be_reached_however_many_there_are(open_window: MainWi
     assert problems.view.viewport().rect().intersects(problems.view.visualRect(problems.view.currentIndex()))
 
 
+def test_a_pane_of_the_menu_opens_in_front_and_the_tools_get_room(open_window: MainWindow, qtbot) -> None:
+    docks = open_window.docks.docks
+    before = docks["history"].height()
+    assert before < 300
+    docks["tools"].toggleViewAction().trigger()
+    qtbot.waitUntil(lambda: docks["tools"].height() > 300)
+    assert not docks["tools"].visibleRegion().isEmpty(), "in front of the history"
+    assert docks["history"].visibleRegion().isEmpty()
+
+
 def test_alt_enter_mends_the_problem_that_is_selected_in_the_list(
     open_window: MainWindow, settled, qtbot
 ) -> None:

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import os
 import shutil
 import signal
 import sys
@@ -204,6 +205,10 @@ def _sound_results(path: Path) -> Path:
     """Return `path` unless it is there and holds something else, which must not be written into."""
     from workbench.engine.evaluation import ResultRow
 
+    if path.exists() and not (path.is_file() or path.is_dir()) and str(path) != os.devnull:
+        raise CliError(
+            f"{path}: this is no file in which answers could be kept"
+        )  # a device, a pipe, a socket
     try:
         with path.open("rb") as file:
             first = file.readline()
@@ -318,7 +323,7 @@ async def evaluate(job: Job, history: HistoryStore | None) -> None:
     except BaseException as error:
         stopped = isinstance(error, asyncio.CancelledError)
         outcome, summary = ("cancelled", "stopped") if stopped else ("error", str(error))
-        if kept := [str(stage.results) for stage in job.stages if stage.results is not None]:
+        if kept := kept_results(job):
             complain(f"the answers so far are in {', '.join(kept)}; the same call goes on from there")
         raise
     finally:
@@ -328,6 +333,21 @@ async def evaluate(job: Job, history: HistoryStore | None) -> None:
             data = _stored_figures(job, summary)
             history.append(run_id, RunEvent("evaluated", time.monotonic() - began, data))
             history.finish_run(run_id, outcome, summary)
+
+
+def kept_results(job: Job) -> list[str]:
+    """Return the files of results that hold at least one whole answer, so that a next call can go on from there."""
+    return [
+        str(stage.results) for stage in job.stages if stage.results is not None and _has_row(stage.results)
+    ]
+
+
+def _has_row(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return any(line.strip() and line.endswith(b"\n") for line in file)
+    except OSError:
+        return False
 
 
 def _stored_figures(job: Job, words: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from workbench import __version__
 from workbench.engine.http_addresses import is_loopback, join_endpoint, redact_headers, redact_url
-from workbench.engine.http_bodies import ENCODINGS, decoded_pieces
+from workbench.engine.http_bodies import ENCODINGS, PackingError, decoded_pieces
 from workbench.engine.http_lines import LineStream
 from workbench.engine.http_replies import cut_raw, excerpt_of, retry_after, server_message, why_no_json
 from workbench.engine.http_values import ErrorKind, Exchange, HttpError, HttpReply
@@ -375,7 +375,7 @@ class HttpClient:
             if idle is None:
                 raise  # the time of the whole attempt is over
             raise self._timeout(call) from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, PackingError) as error:
             raise self._transport_error(call, error) from error
 
     async def _within(self, call: _Call, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -438,7 +438,7 @@ def _classify(error: Exception) -> tuple[ErrorKind, str]:
         return "connect", "cannot be reached"
     if isinstance(error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
         return "url", "cannot be called"
-    if isinstance(error, httpx.DecodingError):
+    if isinstance(error, (httpx.DecodingError, PackingError)):
         return "body", "answered with a body that cannot be decoded"
     return "broken_off", "ended the connection before the answer was complete"
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import httpx
-
-__all__ = ["ENCODINGS", "PIECE", "decoded_pieces"]
+__all__ = ["ENCODINGS", "PIECE", "PackingError", "decoded_pieces"]
 
 ENCODINGS = "gzip, deflate"
 """What a request says that it takes; other encodings have no bound on how much one piece unpacks to."""
@@ -21,14 +18,16 @@ _PLAIN = ("", "identity")
 _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
-async def decoded_pieces(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Give the body of an answer in unpacked pieces; of one that was packed, none is longer than `PIECE`.
+class PackingError(Exception):
+    """A body that cannot be unpacked; the text says why."""
+
+
+async def decoded_pieces(response: Any) -> AsyncIterator[bytes]:
+    """Give the body of an `httpx.Response` in unpacked pieces; of one that was packed, none is longer than `PIECE`.
 
     Raises:
-        httpx.DecodingError: where the body is packed in a way that was not asked for, more than once, or is damaged.
+        PackingError: where the body is packed in a way that was not asked for, more than once, or is damaged.
     """
-    import httpx
-
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if (
         response.is_stream_consumed or encoding in _PLAIN
@@ -38,16 +37,16 @@ async def decoded_pieces(response: httpx.Response) -> AsyncIterator[bytes]:
         return
     bits = _WINDOW_BITS.get(encoding)
     if bits is None:
-        raise httpx.DecodingError(f"it is packed as {encoding[:60]!r}, which was not asked for")
+        raise PackingError(f"it is packed as {encoding[:60]!r}, which was not asked for")
     unpacker = _Unpacker(bits)
     async for chunk in response.aiter_raw():
         try:
             for piece in unpacker.feed(chunk):
                 yield piece
         except zlib.error as error:
-            raise httpx.DecodingError(f"it is no {encoding}: {error}") from error
+            raise PackingError(f"it is no {encoding}: {error}") from error
     if not unpacker.complete:
-        raise httpx.DecodingError(f"its {encoding} ends too early")
+        raise PackingError(f"its {encoding} ends too early")
 
 
 class _Unpacker:

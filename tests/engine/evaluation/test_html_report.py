@@ -10,6 +10,7 @@ import pytest
 
 from workbench.engine.evaluation import Evaluation, ResultRow
 from workbench.engine.evaluation.html_report import html_report
+from workbench.engine.evaluation.metrics import cost_curve
 from workbench.engine.guardrails import CheckSettings, GuardrailSettings
 
 NAME = 'a<script>alert("x")</script>'
@@ -36,7 +37,7 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-def document(rows: int = 40) -> str:
+def document(rows: int = 40, miss_cost: float | None = None) -> str:
     evaluation = Evaluation(SETTINGS)
     for i in range(rows):
         p = i / rows
@@ -52,7 +53,9 @@ def document(rows: int = 40) -> str:
                 1.0,
             )
         )
-    return html_report(evaluation.report(), evaluation.rows, title="My <report>", when="today")
+    targets = {} if miss_cost is None else {"cost": miss_cost}
+    report = evaluation.report(targets=targets)
+    return html_report(report, evaluation.rows, title="My <report>", when="today")
 
 
 def test_the_document_is_well_formed_and_fetches_nothing() -> None:
@@ -62,7 +65,7 @@ def test_the_document_is_well_formed_and_fetches_nothing() -> None:
     assert parser.open == []
     assert not re.search(r"(?:src|href)=|url\(|@import|https?:", text)
     assert "script" not in parser.counts
-    assert parser.counts["svg"] == 5
+    assert parser.counts["svg"] == 6
 
 
 def test_it_shows_the_same_figures_as_the_report() -> None:
@@ -72,6 +75,31 @@ def test_it_shows_the_same_figures_as_the_report() -> None:
     text = html_report(evaluation.report(), evaluation.rows)
     assert "1 caught, 0 missed, 0 false alarms, 1 let through rightly" in text
     assert "not enough cases" in text
+
+
+def test_the_cost_curve_has_the_least_cost_where_it_is_for_the_price_of_a_miss() -> None:
+    p = [i / 40 for i in range(40)]
+    y = [i % 3 != 0 and i > 10 for i in range(40)]
+    for miss_cost, words in ((None, "2 false alarms"), (1.0, "1 false alarm"), (7.5, "7.5 false alarms")):
+        text = document(miss_cost=miss_cost)
+        best = cost_curve(p, y, 1.0, miss_cost or 2.0)
+        assert best is not None
+        low, high = best.best
+        assert f"<figcaption>Cost, a miss like {words}</figcaption>" in text
+        assert f"least {best.least:g} at {low:.3f}–{high:.3f}" in text
+
+
+def test_the_cost_is_a_step_that_ends_with_the_cost_of_flagging_nothing() -> None:
+    evaluation = Evaluation(SETTINGS)
+    evaluation.add(ResultRow("1", NAME, 0.75, "rejected", True, 0.5, "v1", 1.0))
+    evaluation.add(ResultRow("2", NAME, 0.25, "passed", False, 0.5, "v1", 1.0))
+    text = html_report(evaluation.report(), evaluation.rows)
+    figure = text[text.index("<figcaption>Cost") :]
+    drawn = re.search(r'<path d="(M[^"]*L[^"]*)" fill="none" stroke="var\(--no\)"', figure)
+    assert drawn is not None
+    points = [tuple(map(float, each[1:].split(","))) for each in drawn[1].split()]
+    # To 0.25 one false alarm, to 0.75 nothing, from there one miss, which is worth two.
+    assert points == [(30, 120), (75, 120), (75, 210), (165, 210), (165, 30), (210, 30)]
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,42 @@ def test_a_place_takes_some_bytes_whatever_the_length_of_the_texts(tmp_path: Pat
     tracemalloc.stop()
     assert len(again) == 4000
     assert held < 4000 * 60
+
+
+ROW = {
+    "case": "a",
+    "check": "c",
+    "probability": 0.5,
+    "status": "passed",
+    "label": None,
+    "threshold": 0.6,
+    "elapsed_ms": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ([], "the row is no JSON object"),
+        ("text", "the row is no JSON object"),
+        (
+            {name: value for name, value in ROW.items() if name != "probability"},
+            "the row has no `probability`",
+        ),
+        ({}, "the row has no `case` and no `check`"),
+        ({**ROW, "probability": "0.5"}, "the probability '0.5' is not between 0 and 1"),
+        ({**ROW, "probability": float("nan")}, "the probability nan is not between 0 and 1"),
+        ({**ROW, "probability": True}, "the probability True is not between 0 and 1"),
+        ({**ROW, "threshold": None}, "the row's `threshold` is no number: None"),
+        ({**ROW, "elapsed_ms": "fast"}, "the row's `elapsed_ms` is no number: 'fast'"),
+        ({**ROW, "status": ["passed"]}, "the status ['passed'] is unknown"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else repr(value)[:50],
+)
+def test_a_row_of_another_form_is_refused_in_words(row: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        ResultRow.from_json(row)
+
+
+def test_a_row_of_the_right_form_is_read() -> None:
+    assert ResultRow.from_json(ROW).probability == 0.5

@@ -114,3 +114,9 @@ def test_a_long_pattern_is_told_shortened() -> None:
     with pytest.raises(ValueError, match="no regular expression") as told:
         PatternCheck("a|" * 500_000 + "(")
     assert len(str(told.value)) < 400
+
+
+def test_a_wrong_pattern_is_told_as_it_was_written() -> None:
+    with pytest.raises(ValueError, match="no regular expression") as told:
+        PatternCheck(r"\d{4}(")
+    assert r"“\d{4}(”" in str(told.value)

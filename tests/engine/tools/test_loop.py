@@ -73,10 +73,12 @@ def test_equal_calls_and_other_argument_orders_do_not_collapse_T115_D15() -> Non
 
 def test_several_calls_of_one_turn_run_together() -> None:
     tools = simulated_tools([ToolDefinition("slow", simulate=Simulation(text="x", delay_ms=200))])
-    began = time.monotonic()
     result = run(ScriptedModel(calls(*[(str(i), "slow", "{}") for i in range(5)]), "ok"), tools)
-    assert time.monotonic() - began < 0.8
     assert len(result.executions) == 5
+    ends = [each.finished_at for each in result.executions]
+    assert max(each.started_at or 0 for each in result.executions) < min(
+        end for end in ends if end is not None
+    )
 
 
 def test_an_unknown_tool_lets_the_model_try_again_T114() -> None:  # noqa: N802
@@ -131,7 +133,7 @@ def test_cancel_ends_a_running_call_and_keeps_what_there_is() -> None:
         return await task, time.monotonic() - began
 
     result, seconds = asyncio.run(scene())
-    assert seconds < 0.2
+    assert seconds < 10  # of the 30 s that the model would have taken
     assert (result.outcome, len(result.executions)) == ("cancelled", 1)
 
 

@@ -15,6 +15,7 @@ from workbench.cli.evaluation_job import (
     StageRun,
     evaluate,
     fit,
+    kept_results,
     open_cases,
     open_drifts,
     stages_of,
@@ -194,7 +195,7 @@ def _report(job: Job) -> int:
 
 def _status(job: Job, failures: list[str]) -> int:
     if job.stopped:
-        kept = [str(stage.results) for stage in job.stages if stage.results is not None]
+        kept = kept_results(job)
         where = f"; the answers so far are in {', '.join(kept)}, and the same call goes on from there"
         complain("stopped" + (where if kept else ""))
         return INTERRUPTED

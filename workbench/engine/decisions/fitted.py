@@ -101,26 +101,11 @@ class FittedChecks:
         Raises:
             ValueError: where the data is of another form or format.
         """
-        try:
-            if data["format"] != FORMAT:
-                raise ValueError(
-                    f"the fitted checks have format {data['format']}, this program reads {FORMAT}"
-                )
-            checks = {
-                str(name): FittedCheck(
-                    YesNoQuestion(row["question"], row.get("yes_means"), row.get("no_means")),
-                    _numbers(name, row["weights"]),
-                    _numbers(name, [row["intercept"]])[0],
-                    str(row["cases"]),
-                    int(row["positives"]),
-                    int(row["negatives"]),
-                    dict(row.get("figures") or {}),
-                )
-                for name, row in data["checks"].items()
-            }
-            return cls(str(data["model"]), checks)
-        except (KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise ValueError(f"the fitted checks are not of the form expected: {error!r}") from error
+        form = _object(data, "the file", ("format",))["format"]
+        if form != FORMAT:
+            raise ValueError(f"the fitted checks have format {form!r}, this program reads {FORMAT}")
+        rows = _object(_object(data, "the file", ("model", "checks"))["checks"], "`checks`")
+        return cls(str(data["model"]), {str(name): _check(name, row) for name, row in rows.items()})
 
     @classmethod
     def load(cls, path: Path) -> FittedChecks | None:
@@ -151,13 +136,50 @@ class FittedChecks:
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
+def _object(value: Any, what: str, needed: Sequence[str] = ()) -> Mapping[str, Any]:
+    """Return a stored object; raises `ValueError` in words where it is none or lacks a member."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{what} is no JSON object")
+    missing = [f"`{name}`" for name in needed if name not in value]
+    if missing:
+        raise ValueError(f"{what} has no {' and no '.join(missing)}")
+    return value
+
+
+def _check(name: str, data: Any) -> FittedCheck:
+    """Return one check as it was stored; raises `ValueError` naming it and what is wrong with it."""
+    what = f"the check {name!r}"
+    row = _object(data, what, ("question", "weights", "intercept", "cases", "positives", "negatives"))
+    for member in ("question", "yes_means", "no_means"):
+        if not isinstance(row.get(member), str) and (member == "question" or row.get(member) is not None):
+            raise ValueError(f"`{member}` of {what} is no text")
+    for member in ("positives", "negatives"):
+        if not isinstance(row[member], int) or isinstance(row[member], bool):
+            raise ValueError(f"`{member}` of {what} is no count")
+    return FittedCheck(
+        YesNoQuestion(row["question"], row.get("yes_means"), row.get("no_means")),
+        _numbers(name, row["weights"]),
+        _numbers(name, [row["intercept"]])[0],
+        str(row["cases"]),
+        row["positives"],
+        row["negatives"],
+        dict(_object(row.get("figures") or {}, f"`figures` of {what}")),
+    )
+
+
 def _numbers(check: str, values: Any) -> tuple[float, ...]:
     """Return weights that were stored.
 
     Raises:
         ValueError: where there are none, or one is no number that a fit gives: with it every answer would be wrong.
     """
-    numbers = tuple(float(value) for value in values)
+    kinds = values if isinstance(values, list) else [None]
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in kinds):
+        raise ValueError(f"the weights of the check {check!r} are not all numbers: fit it again")
+    try:
+        numbers = tuple(float(value) for value in values)
+    except OverflowError:  # a whole number with more digits than a float can hold
+        numbers = ()
     if not numbers or not all(abs(number) <= LARGEST_WEIGHT for number in numbers):  # not true of NaN either
         raise ValueError(f"the weights of the check {check!r} are damaged: fit it again")
     return numbers

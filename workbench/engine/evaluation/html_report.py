@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.engine.evaluation import metrics
 from workbench.engine.evaluation.report import CheckReport, CheckRows, EvaluationReport
+from workbench.engine.evaluation.suggestions import TARGETS
 from workbench.engine.evaluation.version_drift import CheckDrift
 
 _STYLE = """
@@ -131,7 +132,9 @@ def _section(check: CheckReport, rows: CheckRows) -> str:
     k = check.confusion
     notes = "".join(f'<p class="note">{escape(warning)}</p>' for warning in check.warnings)
     suggestions = "".join(_suggestion(s.to_json()) for s in check.suggestions)
-    pictures = _figures(p, y, check.threshold) if len(p) else ""
+    # A cost of its own was asked of the suggestions; the picture shows the same.
+    miss_cost = next((s.target for s in check.suggestions if s.kind == "cost"), TARGETS["cost"])
+    pictures = _figures(p, y, check.threshold, miss_cost) if len(p) else ""
     review = f"<p>{escape(check.review.words().capitalize())}.</p>" if check.review is not None else ""
     return (
         f"<section><h2>{escape(check.check)}</h2>{notes}"
@@ -148,7 +151,7 @@ def _suggestion(s: Mapping[str, Any]) -> str:
     return f"<li><b>{s['threshold']:.3f}</b> — {escape(s['reason'])}; {figures}</li>"
 
 
-def _figures(p: Any, y: Any, threshold: float) -> str:
+def _figures(p: Any, y: Any, threshold: float, miss_cost: float) -> str:
     figures = [
         ("Probabilities by label", _histogram(p, y, threshold)),
         ("Against the threshold", _curves(p, y, threshold)),
@@ -159,6 +162,9 @@ def _figures(p: Any, y: Any, threshold: float) -> str:
         figures.append(("ROC", _frame("false-positive rate", "recall", _line(roc[0], roc[1]) + _diagonal())))
     if pr is not None:
         figures.append(("Precision and recall", _frame("recall", "precision", _line(pr[0], pr[1]))))
+    cost = metrics.cost_curve(p, y, 1.0, miss_cost)
+    if cost is not None:
+        figures.append((f"Cost, a miss like {_plain(miss_cost, 'false alarm')}", _cost(cost, threshold)))
     return "".join(f"<figure><figcaption>{name}</figcaption>{svg}</figure>" for name, svg in figures)
 
 
@@ -216,6 +222,25 @@ def _curves(p: Any, y: Any, threshold: float) -> str:
     return _frame("threshold", "precision —, recall – –, false alarms ···", lines + mark)
 
 
+def _cost(curve: metrics.CostCurve, threshold: float) -> str:
+    """Return the cost in false alarms over the threshold, and the stretch where it is least."""
+    import numpy as np
+
+    most = float(curve.cost.max()) or 1.0
+    # Each cost holds from the probability before it; the last, of flagging nothing, up to 1.
+    x = np.repeat(np.r_[0.0, curve.thresholds[:-1], 1.0], 2)[1:-1]
+    low, high = curve.best
+    least = _y(curve.least / most)
+    words = f"least {curve.least:g} at {low:.3f}–{high:.3f}"
+    best = (
+        f'<g><title>{words}</title><path d="M{_x(low):.1f},{least:.1f} H{max(_x(high), _x(low) + 1):.1f}" '
+        'fill="none" stroke="var(--yes)" stroke-width="5"/></g>'
+    )
+    mark = f'<path class="axis" d="M{_x(threshold):.1f},{_y(0)} V{_y(1)}"/>'
+    line = _line(x, np.repeat(curve.cost / most, 2))
+    return _frame(f"threshold, {words}", f"cost, up to {most:g}", line + best + mark)
+
+
 def _diagonal() -> str:
     return f'<path class="guide" d="M{_x(0)},{_y(0)} L{_x(1)},{_y(1)}"/>'
 
@@ -247,6 +272,10 @@ def _reliability(p: Any, y: Any) -> str:
             f'<circle cx="{x:.1f}" cy="{_y(b.share_yes):.1f}" r="4" fill="var(--no)"><title>{b.count} cases</title></circle>'
         )
     return _frame("mean probability", "share of yes", _diagonal() + "".join(dots))
+
+
+def _plain(number: float, noun: str) -> str:
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
 def _number(value: float | None) -> str:

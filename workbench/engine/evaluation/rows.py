@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,11 +15,13 @@ from typing import Any
 from workbench.engine.evaluation.cases import Case
 from workbench.engine.guardrails.results import CheckResult, Status
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
+from workbench.engine.text import shorten
 
 REWORDED = "the text or the wording of the check changed"
 FAILED = "the call failed"
 OTHER_MODEL = "another model was asked"
 OTHER_VERSION = "another version of the model answered"
+_NEEDED = ("case", "check", "probability", "status", "label", "threshold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,32 +72,33 @@ class ResultRow:
         Raises:
             ValueError: where a member is missing or of the wrong type.
         """
-        try:
-            p, label = data["probability"], data["label"]
-            if p is not None and (isinstance(p, bool) or not 0 <= p <= 1):
-                raise ValueError(f"the probability {p!r} is not between 0 and 1")
-            if label is not None and not isinstance(label, bool):
-                raise ValueError(f"the label {label!r} is not true, false or null")
-            status = data["status"]
-            if status not in ("passed", "rejected", "refused", "no_answer", "error"):
-                raise ValueError(f"the status {status!r} is unknown")
-            if (p is None) == (status in ("passed", "rejected")):
-                raise ValueError(f"the status {status} does not go with the probability {p!r}")
-            return cls(
-                str(data["case"]),
-                str(data["check"]),
-                None if p is None else float(p),
-                status,
-                label,
-                float(data["threshold"]),
-                data.get("model"),
-                float(data.get("elapsed_ms") or 0.0),
-                str(data.get("asked") or ""),
-                data.get("detail"),
-                str(data.get("source") or ""),
-            )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"the row is not of the form expected: {error!r}") from error
+        members = _members(data)
+        p, label, status = members["probability"], members["label"], members["status"]
+        if p is not None and not (_is_number(p) and 0 <= p <= 1):
+            raise ValueError(f"the probability {p!r} is not between 0 and 1")
+        if label is not None and not isinstance(label, bool):
+            raise ValueError(f"the label {label!r} is not true, false or null")
+        if status not in ("passed", "rejected", "refused", "no_answer", "error"):
+            raise ValueError(f"the status {status!r} is unknown")
+        if (p is None) == (status in ("passed", "rejected")):
+            raise ValueError(f"the status {status} does not go with the probability {p!r}")
+        elapsed = data.get("elapsed_ms") or 0.0
+        for name, number in (("threshold", members["threshold"]), ("elapsed_ms", elapsed)):
+            if not _is_number(number):
+                raise ValueError(f"the row's `{name}` is no number: {shorten(repr(number), 40)}")
+        return cls(
+            str(members["case"]),
+            str(members["check"]),
+            None if p is None else float(p),
+            status,
+            label,
+            float(members["threshold"]),
+            data.get("model"),
+            float(elapsed),
+            str(data.get("asked") or ""),
+            data.get("detail"),
+            str(data.get("source") or ""),
+        )
 
     @property
     def settled(self) -> bool:
@@ -107,6 +111,24 @@ class ResultRow:
         if self.probability is not None:
             status = "rejected" if self.probability >= threshold else "passed"
         return replace(self, threshold=threshold, label=label, status=status)
+
+
+def _members(data: Any) -> Mapping[str, Any]:
+    """Return the row where it is an object with every member that a row must have.
+
+    Raises:
+        ValueError: naming what is missing.
+    """
+    if not isinstance(data, Mapping):
+        raise ValueError("the row is no JSON object")
+    missing = [name for name in _NEEDED if name not in data]
+    if missing:
+        raise ValueError(f"the row has no {' and no '.join(f'`{name}`' for name in missing)}")
+    return data
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def asked_hash(case: Case, check: CheckSettings) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +55,8 @@ def sample_folder(name: str) -> Path:
 def copy_sample(name: str, folder: Path | str) -> Path:
     """Make `folder`, which must be new or empty, a copy of the sample and return it.
 
+    Where that fails half-way, as on a full disk, what was made is taken away again.
+
     Raises:
         ProjectError: when there is no such sample or the folder is not empty.
         OSError: when it cannot be written.
@@ -59,6 +64,25 @@ def copy_sample(name: str, folder: Path | str) -> Path:
     source, target = sample_folder(name), Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ProjectError.of("not_empty", f"{target} exists and is not empty", file=str(target))
-    target.mkdir(parents=True, exist_ok=True)
-    copy_tree(source, target)
+    made = [path for path in (target, *target.parents) if not path.exists()]
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        copy_tree(source, target)
+    except BaseException:
+        _take_away(source, target, made)
+        raise
     return target
+
+
+def _take_away(source: Path, target: Path, made: Sequence[Path]) -> None:
+    """Remove the part of a copy that was made, and the folders `made` for it, the innermost first."""
+    for entry in source.iterdir():
+        part = target / entry.name
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                part.unlink()
+    for folder in made:
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # what somebody else put there meanwhile keeps it

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
 from workbench.gui.delegates.words import TextDelegate
+from workbench.gui.dialogs.model_kind import TestedAs
 from workbench.gui.dialogs.model_trial import Trial, try_model
 from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.session import Session
@@ -137,11 +138,18 @@ class ModelSettingsDialog(QDialog):
         self.test_button = QPushButton("Test connection")
         set_icon(self.test_button, "play")
         self.test_button.clicked.connect(self.test)
+        self.tested_as = TestedAs(self._session)
+        # What one kind answered says nothing of the other.
+        self.tested_as.activated.connect(lambda _index: self._show_problem())
+        test = QHBoxLayout()
+        test.addWidget(self.test_button)
+        test.addWidget(self.tested_as)
+        test.addStretch(1)
         self.test_words = TokenLabel("", wrap=True)
         right = QVBoxLayout()
         right.addLayout(form)
         right.addWidget(self.hint)
-        right.addWidget(self.test_button, 0, Qt.AlignmentFlag.AlignLeft)
+        right.addLayout(test)
         right.addWidget(self.test_words)
         right.addStretch(1)
         body = QHBoxLayout()
@@ -210,6 +218,7 @@ class ModelSettingsDialog(QDialog):
         self._list_presets()
         if settings is None:
             self.options.fit_to("", False)
+            self.tested_as.fit_to("", None)
             return
         self.provider.setCurrentIndex(self.provider.findData(settings.provider))
         self.base_url.setText(settings.base_url or "")
@@ -249,6 +258,7 @@ class ModelSettingsDialog(QDialog):
             _OWN_ADDRESS.get(provider, "http://localhost:11434") if remote else ""
         )
         self._show_secret()
+        self.tested_as.fit_to(provider, self._name)
         self.options.fit_to(provider if self._name is not None else "", self._decides())
         self.prices.setEnabled(self._name is not None and self._has_prices())
         self.hint.set_text(
@@ -352,8 +362,9 @@ class ModelSettingsDialog(QDialog):
         self.test_button.setEnabled(False)
         self._say("Asking…", "second")
         root, secrets = self._session.snapshot().root, self._session.secrets
+        decides = self.tested_as.decides()
         self._session.jobs.run_async(
-            lambda: try_model(settings, root, secrets),
+            lambda: try_model(settings, root, secrets, decides=decides),
             self._tested,
             lambda error: self._tested(Trial(str(error), good=False)),
             key="test-model",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
+from workbench.engine.model_settings import ModelSettings
 from workbench.gui.models.figures import format_duration
 
 if TYPE_CHECKING:
@@ -25,11 +25,8 @@ class Trial:
     models: tuple[str, ...] = ()
 
 
-async def try_model(settings: ModelSettings, root: Any, secrets: Any) -> Trial:
-    """Ask the model of `settings`, as a decision model where it is one."""
-    decides = settings.provider in DECISION_PROVIDERS and (
-        settings.provider not in CHAT_PROVIDERS or settings.name.startswith("decision")
-    )
+async def try_model(settings: ModelSettings, root: Any, secrets: Any, *, decides: bool) -> Trial:
+    """Ask the model of `settings`, as a decision model where it `decides`, else as a chat model."""
     return await (_try_decisions if decides else _try_chat)(settings, root, secrets)
 
 

@@ -167,6 +167,13 @@ class RunTreeModel(QAbstractItemModel):
             if node.attempt is None:
                 yield self.createIndex(node.row, 0, node)
 
+    def depth(self) -> int:
+        """Return how many runs the deepest branch stands below: 0 where there is no branch."""
+        deepest, level = 0, [node for node in self._nodes if node.attempt is None]
+        while level := [child for node in level for child in node.children if child.attempt is None]:
+            deepest += 1
+        return deepest
+
     # Qt's side
 
     def index(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -157,6 +158,7 @@ class GuardrailsPane(QWidget):
         layout = QHBoxLayout(box)
         layout.setContentsMargins(12, 6, 12, 6)
         layout.setSpacing(8)
+        self._texts_of = self._owner()
         self.typed = TextInput("Text to check", "Type or paste a user message")
         self.user_message = TextInput("User message", "User message before the response (may be empty)", 3)
         self.response = TextInput("Response to check", "Response of the assistant", 3)
@@ -260,7 +262,22 @@ class GuardrailsPane(QWidget):
             # Answers of another project must not stay beside a check of the same name.
             self._models[stage].reset()
         self.loop.clear()
+        self._forget_texts()
         self._reload()
+
+    def _forget_texts(self) -> None:
+        """Take away the texts of a project that was left; one that was read or saved anew keeps them."""
+        (project, root), self._texts_of = self._texts_of, self._owner()
+        if project is None or project is self._texts_of[0] or root == self._texts_of[1]:
+            return
+        self.set_source(RENDERED)
+        for field in (self.typed, self.user_message, self.response):
+            field.set_text("")
+            field.document().clearUndoRedoStacks()
+
+    def _owner(self) -> tuple[object, Path | None]:
+        project = self._session.project
+        return project, project.root if project is not None else None
 
     def _reload(self) -> None:
         snapshot = self._session.snapshot()

@@ -32,6 +32,7 @@ STATE_VERSION = 1
 TITLE_HEIGHT = 32
 # What Qt takes for no limit.
 WIDEST = 16_777_215
+_MOST_HEIGHT = 0.45
 
 _AREA = Qt.DockWidgetArea
 
@@ -41,7 +42,7 @@ class PaneSpec:
     """One pane: its id and title, how it is made (on first sight), and in which layouts it is open.
 
     `places` are the areas of `Place` that lead to it. A pane's attribute `dock_title_widgets` lists widgets that
-    belong into the dock's title.
+    belong into the dock's title. `height` is what it is given when it is opened into less, where the window has it.
     """
 
     id: str
@@ -51,6 +52,7 @@ class PaneSpec:
     layouts: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     tab: str = ""
+    height: int = 0
 
     def tab_title(self) -> str:
         """Return what stands on the dock's tab: `tab`, a short name, where there is one."""
@@ -199,6 +201,10 @@ class DockManager(QObject):
         for dock in self.docks.values():
             window.addDockWidget(dock.spec.area, dock)
             dock.hide()
+            # The menu item of a pane: Qt would open it behind the other tabs of its place.
+            dock.toggleViewAction().triggered.connect(
+                lambda shown, pane_id=dock.spec.id: self._toggled(pane_id, shown)
+            )
         session.reveal.connect(self._on_reveal)
 
     def pane(self, pane_id: str) -> QWidget:
@@ -208,9 +214,23 @@ class DockManager(QObject):
     def show_pane(self, pane_id: str) -> QWidget:
         """Open a pane's dock, bring it to the front and return the pane."""
         dock = self.docks[pane_id]
+        opened = dock.isHidden()
         dock.show()
         dock.raise_()
+        if opened:
+            self._make_room(dock)
         return dock.build()
+
+    def _toggled(self, pane_id: str, shown: bool) -> None:
+        if shown:
+            self.docks[pane_id].raise_()
+            self._make_room(self.docks[pane_id])
+
+    def _make_room(self, dock: PaneDock) -> None:
+        """Make room for a pane that is of little use in a low dock; whoever makes it lower again keeps it so."""
+        wanted = min(px(dock.spec.height), int(self._window.height() * _MOST_HEIGHT))
+        if not dock.isFloating() and dock.height() < wanted:
+            self._window.resizeDocks([dock], [wanted], Qt.Orientation.Vertical)
 
     def hide_all(self) -> None:
         """Hide every dock (welcome page)."""

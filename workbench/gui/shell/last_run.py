@@ -14,6 +14,7 @@ _DID = {
     "check": "checked",
     "guard": "guarded",
     "translate": "translated",
+    "program": "program run",
     "evaluate": "evaluated",
     "tools": "tools run",
     "tool": "tools run",
@@ -23,6 +24,7 @@ _DOING = {
     "check": "checking…",
     "guard": "guarding…",
     "translate": "translating…",
+    "program": "writing a program…",
     "evaluate": "evaluating…",
     "tools": "running tools…",
 }
@@ -89,8 +91,8 @@ def _outcome(kind: str, result: Any) -> tuple[str, str]:
         return _verdict(verdict, result)
     record = getattr(result, "record", None)
     attempts = getattr(record, "attempts", None)
-    if kind == "translate" and attempts is not None:
-        return _translation(record)
+    if kind in ("translate", "program") and attempts is not None:
+        return _translation(record, "not translated" if kind == "translate" else "no program")
     outcome = getattr(result, "outcome", None)
     if isinstance(outcome, str):
         return outcome.replace("_", " "), "passed" if outcome in ("ok", "passed", "answered") else "second"
@@ -115,10 +117,10 @@ def _verdict(verdict: str, result: Any) -> tuple[str, str]:
     return f"no verdict, {said} gave no answer" if said else "no verdict", "warning"
 
 
-def _translation(record: Any) -> tuple[str, str]:
+def _translation(record: Any, failed: str) -> tuple[str, str]:
     repairs = max(0, len(record.attempts) - 1)
     if record.outcome == "ok":
         return (
             f"valid after {counted(repairs, 'repair')}" if repairs else "valid at the first reply"
         ), "passed"
-    return f"not translated, {record.outcome.replace('_', ' ')}", "rejected"
+    return f"{failed}, {record.outcome.replace('_', ' ')}", "rejected"

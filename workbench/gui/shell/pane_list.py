@@ -85,6 +85,6 @@ PANES: tuple[PaneSpec, ...] = (
     PaneSpec("translation", "Translation", _translation, _RIGHT, ("Compose",), ("translation",)),
     PaneSpec("problems", "Problems", _problems, _RIGHT, ("Compose",)),
     PaneSpec("history", "History", _history, _BOTTOM, ("Compose", "History"), ("history",)),
-    PaneSpec("tools", "Tools", _tools, _BOTTOM, (), ("tools",)),
+    PaneSpec("tools", "Tools", _tools, _BOTTOM, (), ("tools",), height=380),
     PaneSpec("thresholds", "Thresholds", _thresholds, _RIGHT, ("Thresholds",), ("cases",)),
 )

@@ -178,7 +178,7 @@ class WorkbenchStatusBar(QStatusBar):
     def _model_title(self, kind: str, fallback: str) -> str:
         session = self._session
         try:
-            chat = kind in ("translate", "tools", "batch")
+            chat = kind in ("translate", "program", "tools", "batch")
             settings = session.chat_settings() if chat else session.decision_settings()
             return model_title(settings) if settings is not None else fallback
         except Exception:  # the model was taken out of the project meanwhile

@@ -150,6 +150,15 @@ class HistoryPane(QWidget):
         self.list.refresh()
         if not self._divided and self.list.wanted_width() != wanted:
             self._share_width()
+        self._follow_run()
+
+    def _follow_run(self) -> None:
+        """Read the run on show again where it has ended since, or a later check while typing took its place."""
+        run, listed = self.replay.run, self.list.summary()
+        if run is None or listed is None or listed.id != run.summary.id:
+            return
+        if (listed.started_at, listed.outcome) != (run.summary.started_at, run.summary.outcome):
+            self.open_run(listed.id)
 
     def _show_empty(self) -> None:
         if self.list.model.rowCount():

@@ -337,8 +337,13 @@ def _size_columns(tree: weakref.ref[RunTree], _factor: float) -> None:
     """Give the columns their widths at the size of text in use."""
     if (target := tree()) is not None:
         cramped = target.width() < px(320)
-        for column, width in (_WIDTHS | (_NARROW_WIDTHS if cramped else {})).items():
+        widths = _WIDTHS | (_NARROW_WIDTHS if cramped else {})
+        for column, width in widths.items():
             target.setColumnWidth(column, px(width))
+        # The numbers of branches are indented; without room they would be left out without a trace.
+        model = target.model()
+        below = model.depth() - 1 if isinstance(model, RunTreeModel) else 0
+        target.setColumnWidth(RUN, px(widths[RUN]) + _INDENT * max(0, below))
 
 
 def _with_parents(history: HistoryStore, runs: list[RunSummary]) -> list[RunSummary]:

@@ -156,6 +156,8 @@ def _read(
     problem: str,
     turns: Turns,
 ) -> Loaded:
+    import numpy.ma  # noqa: F401 - `np.unique` wants it, and the window should not be the one that waits
+
     from workbench.engine.evaluation.rows import FAILED, OTHER_VERSION, ResultsFile, stale_reason
 
     turns.give_way()

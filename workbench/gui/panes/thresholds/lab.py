@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -21,13 +19,11 @@ from workbench.gui.panes.thresholds.batch import (
     Loaded,
     Outcome,
     evaluate,
-    fits_of,
-    load,
     stage_columns,
 )
 from workbench.gui.panes.thresholds.lab_cases import CaseEdits
+from workbench.gui.panes.thresholds.lab_reading import StoredAnswers, wording
 from workbench.gui.panes.thresholds.slices import Slices
-from workbench.gui.panes.thresholds.turns import Turns
 from workbench.gui.shell.session import Session
 
 if TYPE_CHECKING:
@@ -37,10 +33,9 @@ if TYPE_CHECKING:
 _FLUSH_MS = 120
 _LATEST_MS = 1000
 _KIND = "evaluate"
-_LOAD = "lab-load"
 
 
-class Lab(CaseEdits, QObject):
+class Lab(CaseEdits, StoredAnswers, QObject):
     """The state behind the lab's widgets; none of them knows another.
 
     `columns_changed` tells that cases, labels or answers are others; `check_changed` that another check is shown;
@@ -71,14 +66,10 @@ class Lab(CaseEdits, QObject):
         """What a miss costs, in false alarms."""
         self.progress: Progress | None = None
         self.failure = ""
-        self.loading = False
-        self.reading = 0
-        """How many stored answers are being read, 0 while that is not known."""
         self.loaded: Loaded | None = None
         self.begun = 0.0
         self._preview: float | None = None
         self._awake = False
-        self._turns: Turns | None = None
         self._fresh: list[ResultRow] = []
         self._asked: dict[str, Case] = {}
         self._asked_settings = GuardrailSettings()
@@ -130,68 +121,6 @@ class Lab(CaseEdits, QObject):
         self.note_changed.emit()
         self.reload()
 
-    def reload(self) -> None:
-        """Read the stored answers again, off this thread, and judge which of them are stale."""
-        session = self.session
-        self._drop_read()
-        if session.project is None:
-            return
-        try:
-            settings = session.decision_settings()
-        except Exception as error:  # a model that the project does not have: say so and go on
-            self.failure = str(error)
-            self.progress_changed.emit()
-            return
-        snapshot, stage, secrets = session.snapshot(), self.stage, session.secrets
-        self.loading = True
-        post = session.jobs.post
-        turns = Turns(post)
-
-        def found(answers: int) -> None:
-            post(self._note_reading, answers, turns)
-
-        self._turns = turns
-        session.jobs.run_async(
-            lambda: load(snapshot, stage, settings, secrets, turns, found),
-            lambda loaded: self._take_loaded(loaded, stage),
-            self._load_failed,
-            key=_LOAD,
-        )
-
-    def _drop_read(self) -> None:
-        """End a reading that is under way: its project, stage or model is no longer the one that is shown."""
-        self.session.jobs.cancel(_LOAD)
-        if self._turns is not None:
-            self._turns.withdraw()
-        self._turns, self.loading, self.reading = None, False, 0
-
-    def _note_reading(self, answers: int, turns: Turns) -> None:
-        if turns is self._turns:
-            self.reading = answers
-            self.progress_changed.emit()
-
-    def _take_loaded(self, loaded: Loaded, stage: Stage) -> None:
-        self._turns, self.loading, self.reading = None, False, 0
-        if stage != self.stage or (self.running() and stage == self._asked_stage):
-            return
-        self.loaded = loaded
-        # Labels and texts may have been edited while the file was read.
-        snapshot = self.session.snapshot()
-        # A project that was never saved has no file of answers: those of this window are all there are.
-        known = loaded.columns if snapshot.root is not None else self.columns
-        self.columns = known.following(snapshot.cases, self.stage)
-        if _wording(self.columns.checks) != _wording(self.guardrail.checks):
-            self.reload()
-            return
-        self.columns_changed.emit()
-        self.progress_changed.emit()
-        self.note_changed.emit()
-
-    def _load_failed(self, error: BaseException) -> None:
-        self._turns, self.loading, self.reading = None, False, 0
-        self.failure = f"The stored answers cannot be read: {error}"
-        self.progress_changed.emit()
-
     def _on_edited(self, area: str) -> None:
         if not self._awake:
             return
@@ -208,22 +137,6 @@ class Lab(CaseEdits, QObject):
         self.progress_changed.emit()
         self._look_at_fits()
 
-    def _look_at_fits(self) -> None:
-        """A fit belongs to the cases it was made on: after an edit look whether it still does."""
-        session, loaded = self.session, self.loaded
-        if loaded is None or not loaded.fitted:
-            return
-
-        def done(found: tuple[bool, tuple[tuple[str, str], ...]]) -> None:
-            if self.loaded is not None:
-                self.loaded = replace(self.loaded, fitted=found[0], stale_fits=found[1])
-                self.note_changed.emit()
-
-        session.jobs.run_pool(
-            fits_of, session.snapshot(), session.decision_settings(), on_done=done,
-            on_error=lambda error: session.status.emit(str(error)), key="lab-fits",
-        )  # fmt: skip
-
     def _guardrails_edited(self) -> None:
         before, self.guardrail = self.guardrail, self.session.snapshot().guardrail(self.stage)
         names = [check.name for check in self.guardrail.checks]
@@ -231,7 +144,7 @@ class Lab(CaseEdits, QObject):
             self.check_name = names[0] if names else ""
         self._preview = None
         self._read_band()
-        reworded = _wording(before.checks) != _wording(self.guardrail.checks)
+        reworded = wording(before.checks) != wording(self.guardrail.checks)
         if reworded:
             snapshot = self.session.snapshot()
             self.columns = stage_columns(snapshot, self.stage)
@@ -376,6 +289,10 @@ class Lab(CaseEdits, QObject):
         """Tell whether a run over the cases is under way."""
         return _KIND in self.session.running()
 
+    def runs_over(self, stage: Stage) -> bool:
+        """Tell whether a run over the cases of a stage is under way."""
+        return self.running() and stage == self._asked_stage
+
     def run(self, concurrency: int = 4, rate: float | None = None) -> None:
         """Run all checks on all cases of the stage; answers that are still good are kept, not asked again."""
         session = self.session
@@ -398,7 +315,7 @@ class Lab(CaseEdits, QObject):
         self._asked_settings, self._asked_stage = self.guardrail, self.stage
         self._fresh, self.progress, self.failure, self.begun = [], None, "", time.monotonic()
         post = session.jobs.post
-        self._drop_read()
+        self.drop_read()
         session.begin_run(_KIND)
         session.jobs.run_async(
             lambda: evaluate(batch, lambda rows, progress: post(self._arrived, rows, progress)),
@@ -437,7 +354,7 @@ class Lab(CaseEdits, QObject):
             reworded = frozenset(
                 check.name
                 for check in self.guardrail.checks
-                if _wording((check,)) != _wording((before.get(check.name, check),))
+                if wording((check,)) != wording((before.get(check.name, check),))
             )
             self.columns.arrived(fresh, self._asked, reworded)
             self.columns_changed.emit()
@@ -473,8 +390,3 @@ class Lab(CaseEdits, QObject):
         if column is None or column.state[position] != NUMBER or column.stale[position]:
             return None
         return float(column.p[position])
-
-
-def _wording(checks: Sequence[CheckSettings]) -> list[tuple[str | None, ...]]:
-    """Return what the answers depend on; thresholds are not part of it."""
-    return [(check.name, check.question, check.yes_means, check.no_means) for check in checks]

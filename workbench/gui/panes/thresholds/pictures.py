@@ -200,6 +200,8 @@ class Pictures(QSplitter):
             return "No checks at this stage."
         if not len(lab.columns):
             return "No labelled cases yet."
+        if lab.loading and lab.has_stored and not lab.columns.answered():
+            return "The stored answers are being read."
         if found.stale and not lab.columns.answered():
             return "The stored answers are out of date. Run the checks again."
         if not lab.columns.answered():

@@ -13,6 +13,7 @@ class Slices(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._waiting: dict[str, Callable[[], object]] = {}
+        self._drawing = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._turn)
@@ -33,9 +34,11 @@ class Slices(QObject):
             self._next()
 
     def _turn(self) -> None:
-        if self._waiting:
+        # What a piece of work changed is painted in the next turn; that one has no work of its own.
+        self._drawing = not self._drawing
+        if self._waiting and self._drawing:
             self._next()
-        if self._waiting:
+        if self._waiting or self._drawing:
             self._timer.start(0)
 
     def _next(self) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TypeVar
 
-TURN_SECONDS = 0.003
+TURN_SECONDS = 0.0015
 """How long the work goes on before it lets the window pass: what one frame can lose to it."""
 PATIENCE_SECONDS = 0.25
 """A window that does not answer for this long (a dialog of the system holds it) is not waited for."""
@@ -56,7 +56,11 @@ class Turns:
         self._until = time.perf_counter() + TURN_SECONDS
 
     def paced(self, items: Iterable[_Item]) -> Iterator[_Item]:
-        """Give the items on, and way between them."""
-        for item in items:
-            self.give_way()
-            yield item
+        """Give the items on, and way between them; what they are read from is closed when the work ends early."""
+        try:
+            for item in items:
+                self.give_way()
+                yield item
+        finally:
+            if isinstance(items, Generator):
+                items.close()
