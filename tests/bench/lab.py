@@ -272,8 +272,11 @@ def main() -> None:
         subprocess.run([sys.executable, "-c", make], check=True)
         started = megabytes()
         import_window()
+        from workbench.gui.shell.memory import spare_long_lived
+
         before = megabytes()
         session, pane = open_pane(folder)
+        spare_long_lived()  # as the program does when its window stands
         measure(session, pane, arguments.frames)
         print(f"memory of the window's libraries{'':<20} {before - started:8.0f} MB")
         print(f"memory that project and lab added at most{'':<11} {megabytes() - before:8.0f} MB")

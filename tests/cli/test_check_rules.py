@@ -47,6 +47,19 @@ def mixed(tmp_path: Path) -> Path:
     return make(tmp_path / "mixed", RULES, QUESTION, NO_MODEL)
 
 
+def test_the_rendered_prompt_is_counted_without_the_lines_that_name_the_roles(
+    run: Run, tmp_path: Path
+) -> None:
+    messages = '[[template.messages]]\nrole = "system"\ncontent = "Be kind."\n[[template.messages]]\nrole = "user"\ncontent = "card 1234"\n'
+    prompt = make(tmp_path / "prompt", RULES, messages)
+    shown = run("render", prompt).text
+    assert "--- user ---" in shown
+    outcome = run("check", prompt, "--json")
+    assert outcome.status == 1
+    details = {check["name"]: check["detail"] for check in outcome.json["checks"]}
+    assert details == {"card": "found at character 15", "long": "18 characters"}
+
+
 def test_rules_alone_run_without_their_model(run: Run, rules: Path) -> None:
     outcome = run("check", rules, "--text", "my card 1234")
     assert outcome.status == 1

@@ -249,6 +249,44 @@ def test_a_check_runs_again_below_the_first(run: Run, shop: Path) -> None:
     assert [row["parent"] for row in run("history", shop, "--json").json["runs"]] == [1, None]
 
 
+def test_checks_that_run_again_tell_the_verdict_and_what_each_check_said_before_and_after(
+    run: Run, shop: Path
+) -> None:
+    run("check", shop, "--text", "far too long a text")
+    same = run("history", shop, "again", 1)
+    assert same.text.splitlines() == [
+        "run 1 and run 2: the same",
+        "  verdict: rejected",
+        "  short: rejected (19 characters)",
+    ]
+    config = shop / "workbench.toml"
+    text = config.read_text("utf-8")
+    added = '[[guardrails.input.checks]]\nname = "card"\npattern = "[0-9]"\n\n[guardrails.output]'
+    text = text.replace("max_length = 10\n", "max_length = 100\n").replace("[guardrails.output]", added)
+    config.write_text(text, encoding="utf-8")
+    changed = run("history", shop, "again", 1)
+    assert (same.status, changed.status) == (0, 1)
+    lines = changed.text.splitlines()
+    assert lines[:4] == [
+        "run 1 and run 3: different",
+        "  verdict: rejected -> passed",
+        "  short: rejected (19 characters) -> passed (19 characters)",
+        "  card: no answer -> passed (not found)",
+    ]
+    assert lines[4] == "  questions:"
+    assert not any(word in changed.text for word in ("attempts", "tokens", "value:"))
+
+
+def test_the_check_of_a_model_tells_its_probability_before_and_after(run: Run, project: Path) -> None:
+    for probability, status in ((0.91, "rejected"), (0.12, "passed")):
+        row = {"name": "rude", "question": "Rude?", "probability": probability, "threshold": 0.5}
+        result = {"stage": "input", "checks": [{**row, "status": status, "detail": None}], "elapsed_ms": 1.0}
+        inputs = {"stage": "input", "text": "t", "checks": [{"name": "rude", "question": "Rude?"}]}
+        stored(project, "check", inputs, ("check_request", inputs), ("check_result", result))
+    lines = run("history", project, "compare", 1, 2).text.splitlines()
+    assert "  rude: rejected, p 0.91 at 0.50 -> passed, p 0.12 at 0.50" in lines
+
+
 def test_a_guarded_response_runs_again_with_the_stored_response_and_message(run: Run, shop: Path) -> None:
     row = {"kind": "chat", "request": "Shorter, please.", "reply": "short", "model": "by hand"}
     with (shop / "recordings" / "chat.jsonl").open("a", encoding="utf-8") as file:
@@ -300,7 +338,7 @@ def test_a_one_off_program_replays_with_its_steps_and_runs_again_as_a_program(ru
     outcome = run("history", shop, "again", 1, "--model", "rec", "--json")
     assert (outcome.status, outcome.json["runs"][0]["same"]) == (0, True)
     with HistoryStore.open(history_path(shop)) as store:
-        assert store.run(2).summary.title == "Translate to a program"
+        assert store.run(2).summary.title == "Program: Where is A7?"
 
 
 def test_the_list_tells_what_runs_cost_where_that_is_known(run: Run, project: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_step_that_fails_is_a_bad_verdict(run: Run, booking: Path) -> None:
     record(booking, program(("broken",)))
     outcome = translate(run, booking, "--program")
     assert outcome.status == 1
-    assert "no value (tool_error): step 0, broken: the kitchen is closed" in outcome.text
+    assert "no value (tool error): step 0, broken: the kitchen is closed" in outcome.text
 
 
 def test_the_project_itself_may_ask_for_programs(run: Run, booking: Path) -> None:

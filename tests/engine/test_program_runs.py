@@ -161,7 +161,10 @@ def test_a_run_that_did_not_store_its_target_is_known_by_its_events_or_its_title
         run = history.run(run_id)
         without = replace(run, inputs={key: v for key, v in run.inputs.items() if key != "target"})
         assert target_of(without) == expected
-        assert target_of(replace(without, events=())) == expected
+        # So were the runs called that had no target yet.
+        title = "Translate to a program" if expected == "program" else run.summary.title
+        summary = replace(run.summary, title=title)
+        assert target_of(replace(without, summary=summary, events=())) == expected
 
 
 def test_a_branch_of_a_one_off_program_is_a_program_too(history: HistoryStore) -> None:

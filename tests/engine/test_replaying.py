@@ -147,7 +147,10 @@ class Scripted:
 def tool_run() -> tuple[list[RunEvent], Any]:
     """The live events of a conversation with tools, and the stored run."""
     tool = ToolDefinition(
-        "lookup", "Finds an order.", '{"type": "object"}', Simulation(json='{"state": "sent"}')
+        "lookup",
+        "Finds an order.",
+        '{"type": "object"}',
+        Simulation(text="It was sent.", result='{"row": 17}'),
     )
     live: list[RunEvent] = []
     with HistoryStore.in_memory() as history:
@@ -185,7 +188,7 @@ def test_a_tool_run_steps_through_what_was_sent_and_what_came(tool_run: tuple[li
         assert record.steps == whole.steps[:number]
         assert list(record.entries) == list(whole.entries[: len(record.entries)])
     kept = [entry for entry in whole.entries if entry.kind == "kept"]
-    assert kept[0].kept == {"result": {"state": "sent"}}
+    assert kept[0].kept == {"result": {"row": 17}}
     assert [entry.is_error for entry in whole.entries if entry.kind == "result"] == [False, True]
     assert (whole.outcome, whole.text) == ("ok", "It is on its way.")
     # One call did not tell its output tokens, so that their sum is unknown, which is not zero.

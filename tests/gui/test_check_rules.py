@@ -30,7 +30,7 @@ from workbench.gui.dialogs.compare import CompareDialog
 from workbench.gui.models.cases import PROBABILITY
 from workbench.gui.models.checks import CheckListModel
 from workbench.gui.models.checks_origin import stale_threshold
-from workbench.gui.panes.guardrails import TYPED, GuardrailsPane
+from workbench.gui.panes.guardrails import RENDERED, TYPED, GuardrailsPane
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.check_table import BAR, OUTCOME, CheckResultModel
 
@@ -101,6 +101,30 @@ def test_a_row_shows_its_kind_and_what_was_found_and_has_no_threshold(
     assert rows[3].bar.isVisible()
     assert float(rows[3].number.text()) > 0
     assert pane.banner.headline().startswith("Rejected by card, long, german")
+
+
+def test_the_prompt_is_as_long_and_its_words_stand_where_the_preview_shows_them(
+    qtbot: QtBot, session: Session, pane: GuardrailsPane
+) -> None:
+    from workbench.gui.panes.preview.texts import PreviewText, show_messages
+
+    preview = PreviewText()
+    qtbot.addWidget(preview)
+    word = CheckSettings("word", rule=PatternCheck("Subject"))
+    roles = CheckSettings("roles", rule=PatternCheck("---"))
+    put_in_front(session, LONG, word, roles, alone=True)
+    pane.set_source(RENDERED)
+    rendering = session.rendering()
+    assert rendering is not None
+    assert len(rendering.messages) > 1
+    show_messages(preview, rendering, [])
+    run_checks(qtbot, session, pane.run)
+    length, place, nothing = (row.remark.text() for row in pane.rows())
+    digits = "".join(filter(str.isdigit, length))
+    assert int(digits) == sum(len(message.text) for message in rendering.messages)
+    shown = preview.toPlainText()
+    assert "".join(filter(str.isdigit, place)) == str(shown.index("Subject") + 1)
+    assert nothing == "not found"
 
 
 def test_nothing_of_a_rule_s_row_is_cut_at_the_width_of_the_dock(

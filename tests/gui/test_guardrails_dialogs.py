@@ -66,6 +66,16 @@ def test_a_check_that_cannot_be_kept_says_why_and_cannot_be_accepted(
     assert dialog._ok.isEnabled()
 
 
+def test_an_empty_check_says_what_it_needs_without_alarm_until_something_is_typed(qtbot: QtBot) -> None:
+    dialog = editor(qtbot, CheckSettings("", ""))
+    mark, words = dialog._advice[0]
+    assert (mark.status(), words.text()) == ("info", "A check needs a name.")
+    assert not dialog._ok.isEnabled()
+    dialog.name.setText("a")
+    dialog.name.setText("")
+    assert (mark.status(), words.text()) == ("error_mark", "A check needs a name.")
+
+
 def test_advice_on_the_question_comes_while_one_types(qtbot: QtBot) -> None:
     dialog = editor(qtbot, CheckSettings("polite", "Is it rude?", None, "rude", "polite"))
     assert dialog.advice() == []

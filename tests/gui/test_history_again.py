@@ -108,7 +108,7 @@ def test_a_one_off_program_runs_again_as_a_program(
     use_model(monkeypatch, ScriptedModel([BAD]))
     finish(qtbot, session, pane.run_again)
     assert [row for row in rows(pane) if "ttempt" not in row[1]] == [
-        ("1", "Translate to a program"),
+        ("1", "Program: Where is A7?"),
         ("  2", "Run again"),
     ]
     assert pane.selected() == (2, None)

@@ -29,7 +29,7 @@ from workbench.engine.text import shorten
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.engine.translation import replay
 from workbench.engine.workflows import history_path
-from workbench.gui.dialogs.branch import BranchDialog
+from workbench.gui.dialogs.branch import PAUSE_MS, BranchDialog
 from workbench.gui.panes.history import HistoryPane
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.comparison import RESPECTS
@@ -179,6 +179,27 @@ class TestTheDialog:
         qtbot.waitUntil(lambda: dialog.verdict.kind() == "passed", timeout=WAIT_MS)
         assert dialog.start.isEnabled()
         assert dialog.changes()["reply"] == SECOND_REPLY
+
+    @pytest.mark.parametrize("edited", ["reply", "schema"])
+    def test_an_edit_takes_back_the_verdict_at_once_and_nothing_can_begin_before_the_next(
+        self, qtbot: QtBot, dialog: BranchDialog, edited: str
+    ) -> None:
+        dialog.reply.set_text(SECOND_REPLY)
+        qtbot.waitUntil(lambda: dialog.verdict.kind() == "passed", timeout=WAIT_MS)
+        assert dialog.start.isEnabled()
+        if edited == "reply":
+            dialog.reply.set_text(FIRST_REPLY)
+        else:
+            dialog.schema.editor.replace_text('{"type": "array"}')
+        assert (dialog.verdict.kind(), dialog.verdict.headline()) == ("running", "Checking…")
+        assert not dialog.start.isEnabled()
+        dialog.prompt.set_text("Mend it.")
+        assert not dialog.start.isEnabled()
+        qtbot.waitUntil(lambda: dialog.verdict.kind() == "rejected", timeout=WAIT_MS)
+        assert dialog.start.isEnabled()
+        # What the new verdict shows is no edit: it stays.
+        qtbot.wait(2 * PAUSE_MS)
+        assert dialog.verdict.kind() == "rejected"
 
     def test_an_edited_schema_judges_the_reply_and_stays_out_of_the_project(
         self, qtbot: QtBot, session: Session, pane: HistoryPane, dialog: BranchDialog
@@ -405,7 +426,10 @@ def test_a_tool_conversation_is_shown_with_what_was_not_sent(
         "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
     )
     tool = ToolDefinition(
-        "lookup", "Finds an order.", '{"type": "object"}', Simulation(json='{"state": "sent"}')
+        "lookup",
+        "Finds an order.",
+        '{"type": "object"}',
+        Simulation(text="It was sent.", result='{"row": 17}'),
     )
     session.edit("tools", lambda project: project.set_tools((tool,)))
     finish(qtbot, session, lambda: session.run_tools(question, with_prompt=False))
@@ -413,7 +437,7 @@ def test_a_tool_conversation_is_shown_with_what_was_not_sent(
     captions = [turn.caption for turn in pane.view.conversation.turns()]
     assert any("sent to the model" in caption and "not" not in caption for caption in captions)
     kept = next(turn for turn in pane.view.conversation.turns() if "not sent to the model" in turn.caption)
-    assert json.loads(kept.text) == {"result": {"state": "sent"}}
+    assert json.loads(kept.text) == {"result": {"row": 17}}
     assert pane.view.reply.code.code() == "It was sent."
     pane.replay.go_to(0)
     assert [turn.text for turn in pane.view.conversation.turns()] == [question]

@@ -529,3 +529,11 @@ def test_an_evaluation_shows_the_figures_it_ended_with(
         "Check": "a", "N": "5", "Yes": "2", "t": "0.5", "Recall": "0.500", "FPR": "0.333",
         "AUC": "0.833", "Precision": "0.500", "F1": "0.500",
     }  # fmt: skip
+
+
+def test_a_history_without_runs_tells_no_size(qtbot: QtBot, pane: HistoryPane, session: Session) -> None:
+    assert session.history is not None
+    for summary in session.history.runs():
+        session.history.delete(summary.id)
+    session.history_changed.emit()
+    qtbot.waitUntil(lambda: pane.list.foot_words.text() == "no runs yet", timeout=WAIT_MS)

@@ -81,7 +81,9 @@ def test_schema_errors_arrive_with_their_file_and_line(open_session: Session, se
     )
     settled(open_session)
     errors = [d for d in open_session.diagnostics() if d.severity == "error"]
-    assert [(d.file, d.line, d.pointer) for d in errors] == [("parameters/default.json", 3, "/name")]
+    found = [(d.file, d.line, d.pointer) for d in errors if d.code != "missing"]
+    assert found == [("parameters/default.json", 3, "/name")]
+    assert [d.node for d in errors if d.code == "missing"] == ["/1/content"]  # the age that the text wants
 
 
 def test_edits_can_be_undone_and_done_again(open_session: Session) -> None:
@@ -254,6 +256,19 @@ def test_a_prompt_with_a_missing_value_is_not_sent_to_the_checks(open_session: S
     open_session.run_checks("input", record=False)
     assert len(failures) == 1
     assert not open_session.running()
+
+
+def test_what_stops_sending_is_an_error_among_the_problems(open_session: Session, settled) -> None:
+    editor = Editor(open_session, 0)
+    editor.type("[%param.gone%]")
+    settled(open_session)
+    assert open_session.rendering().unresolved
+    [found] = [each for each in open_session.diagnostics() if "param.gone" in each.message]
+    assert (found.severity, found.code, found.node) == ("error", "missing", "/0/content")
+    assert open_session.diagnostics()[0] == found
+    editor.type("You greet.")
+    settled(open_session)
+    assert not any(each.severity == "error" for each in open_session.diagnostics())
 
 
 def test_secrets_come_from_the_keyring_of_the_system(qapp, settings, monkeypatch) -> None:

@@ -19,6 +19,8 @@ def test_every_message_has_an_editor_with_its_exact_text(open_window: MainWindow
     cards = open_window.template.cards
     assert [(card.role, card.editor.raw_text()) for card in cards] == _texts(open_window)
     assert [card.values.text() for card in cards] == ["1 value", "2 values"]
+    cards[0].set_counts(0, 0)
+    assert cards[0].values.text() == ""
 
 
 def test_typing_reaches_the_project_and_the_preview(open_window: MainWindow, qtbot, settled) -> None:

@@ -20,11 +20,15 @@ from workbench.gui.shell.session import Session
 LOOKUP = ToolDefinition(
     "lookup", "Finds an order.", '{"type": "object"}', Simulation(json='{"state": "sent"}')
 )
+WITH_RAW = replace(LOOKUP, simulate=Simulation(json='{"state": "sent"}', result='{"row": 17}'))
 
 
 @pytest.fixture
 def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+    for session in open_session(qtbot, tmp_path):
+        assert session.project is not None
+        session.project.set_tools(())  # each test writes the tools that it needs
+        yield session
 
 
 @pytest.fixture
@@ -150,12 +154,26 @@ def test_removing_a_tool_can_be_undone(session: Session, pane: ToolsPane) -> Non
 
 
 def test_a_try_shows_apart_what_the_model_does_not_get(qtbot: QtBot, pane: ToolsPane) -> None:
-    pane.add_tool(LOOKUP)
+    pane.add_tool(WITH_RAW)
     pane.tabs.setCurrentIndex(0)
     pane.run_button.click()
     qtbot.waitUntil(lambda: pane.mark.status() == "passed", timeout=WAIT_MS)
-    assert json.loads(pane.kept.code()) == {"result": {"state": "sent"}}
+    assert json.loads(pane.kept.code()) == {"result": {"row": 17}}
     assert pane.kept_box.isVisible()
+
+
+@pytest.mark.parametrize(
+    "answer", [Simulation(json='{"state": "sent"}'), Simulation(text="It was sent.")], ids=["json", "text"]
+)
+def test_a_try_without_a_raw_result_repeats_nothing_as_not_sent(
+    qtbot: QtBot, pane: ToolsPane, answer: Simulation
+) -> None:
+    pane.add_tool(replace(LOOKUP, simulate=answer))
+    pane.tabs.setCurrentIndex(0)
+    pane.run_button.click()
+    qtbot.waitUntil(lambda: pane.mark.status() == "passed", timeout=WAIT_MS)
+    assert "sent" in pane.result.code()
+    assert not pane.kept_box.isVisible()
 
 
 class Caller(ScriptedModel):
@@ -171,7 +189,7 @@ class Caller(ScriptedModel):
 
 @pytest.fixture
 def talking(session: Session, pane: ToolsPane) -> ToolsPane:
-    pane.add_tool(LOOKUP)
+    pane.add_tool(WITH_RAW)
     pane.tabs.setCurrentWidget(pane.talk)
     pane.talk.message.set_text("Where is it?")
     return pane
@@ -326,3 +344,42 @@ def test_a_tool_that_ends_the_conversation_has_the_last_word(
     assert len(model.asked) == 1
     assert talking.talk.banner.headline() == "Answered with the tool's result."
     assert talking.talk.conversation.turns()[-1].text == '{"state": "sent"}'
+
+
+def test_an_answer_without_a_call_does_not_look_like_success_of_the_tools(
+    qtbot: QtBot, session: Session, talking: ToolsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_model(monkeypatch, ScriptedModel(["Hello."]))
+    with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
+        talking.talk.run()
+    banner = talking.talk.banner
+    assert (banner.kind(), banner.headline()) == ("none", "Answered without calling a tool.")
+    assert "tool call" not in banner.detail()
+
+
+def test_a_second_message_of_the_user_is_said_before_it_is_sent(session: Session, talking: ToolsPane) -> None:
+    talk = talking.talk
+    assert session.snapshot().messages[-1].role == "user"
+    assert talk.with_prompt.text().endswith("two user messages")
+    assert "as a second one" in talk.with_prompt.toolTip()
+    talk.message.set_text("")
+    talk._show_buttons()
+    assert "two user" not in talk.with_prompt.text()
+    talk.message.set_text("Where is it?")
+    session.edit(
+        "template", lambda project: project.set_message_role(len(project.snapshot().messages) - 1, "system")
+    )
+    assert not talk.sends_two_messages()
+    assert "two user" not in talk.with_prompt.text()
+
+
+def test_a_typed_message_outlives_a_reload_but_not_another_project(
+    session: Session, talking: ToolsPane, tmp_path: Path
+) -> None:
+    session.save()
+    session.reload()
+    assert talking.talk.message.text() == "Where is it?"
+    session.save_as(tmp_path / "elsewhere")
+    assert talking.talk.message.text() == "Where is it?"
+    session.adopt(None)
+    assert talking.talk.message.text() == ""

@@ -20,6 +20,7 @@ from tests.gui.benches import (
     open_session,
     use_model,
 )
+from workbench.engine.projects import Project
 from workbench.engine.translation import replay
 from workbench.gui.models.inputs import inputs_channel
 from workbench.gui.panes.schemas import SchemaPane
@@ -366,3 +367,23 @@ def test_a_project_without_an_output_schema_cannot_translate(session: Session, p
     session.edit("schemas", lambda project: project.set_output_schema(None))
     assert not pane.translate_button.isEnabled()
     assert "no output schema" in pane.translate_button.toolTip()
+
+
+def test_a_typed_request_outlives_a_reload_and_a_save_elsewhere(
+    session: Session, pane: TranslationPane, tmp_path: Path
+) -> None:
+    pane.set_request("A table for nine")
+    session.reload()
+    assert pane.request_text() == "A table for nine"
+    session.save_as(tmp_path / "elsewhere")
+    assert pane.request_text() == "A table for nine"
+
+
+def test_a_typed_request_does_not_go_to_another_project(
+    session: Session, pane: TranslationPane, tmp_path: Path
+) -> None:
+    pane.set_request("A table for nine")
+    session.adopt(Project.new(tmp_path / "other", "Other"))
+    assert pane.request_text() == ""
+    session.adopt(None)
+    assert pane.request_text() == ""

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from tests.gui.benches import WAIT_MS, make_project
-from workbench.engine.projects import list_samples
+from workbench.engine.projects import Project, list_samples
 from workbench.gui.panes import welcome
 from workbench.gui.panes.welcome import WelcomePage
 from workbench.gui.shell.session import Session
@@ -108,3 +108,10 @@ def test_whether_the_page_comes_at_start_is_a_setting(session: Session, page: We
     assert session.settings.get("welcome.show") is False
     session.settings.set("welcome.show", True)
     assert page.show_box.isChecked()
+
+
+def test_the_card_of_a_new_project_promises_what_the_project_has(page: WelcomePage) -> None:
+    snapshot = Project.new(None, "Fresh").snapshot()
+    assert [message.role for message in snapshot.messages] == ["system", "user"]
+    assert len(snapshot.parameter_sets) == 1
+    assert page.new_card.accessibleDescription() == "a system and a user message, one parameter set"

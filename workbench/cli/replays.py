@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.commands.check import check_table
+from workbench.cli.commands.check import check_table, probability_figure
 from workbench.cli.commands.translate import record_text, record_to_json
 from workbench.cli.output import table
 from workbench.engine.json_text import dumps
@@ -13,6 +13,8 @@ from workbench.engine.workflows import GuardRecord, PlainRecord, ToolRecord
 from workbench.engine.workflows.program_runs import ProgramRunRecord
 
 if TYPE_CHECKING:
+    from workbench.engine.guardrails import CheckResult
+    from workbench.engine.translation import PointerChange
     from workbench.engine.workflows import GuardStep, RunDifference, ToolEntry
     from workbench.engine.workflows.replaying import PlainStep
 
@@ -135,30 +137,68 @@ def _entry_body(entry: ToolEntry) -> str:
 
 
 def difference_text(found: RunDifference, names: tuple[str, str] | None = None) -> str:
-    """Return how two runs differ, for people: outcome, value, prompt, schema, tokens. `names` says what they are."""
+    """Return how two runs differ, for people: outcome, value, prompt, schema, tokens. `names` says what they are.
+
+    Of runs of checks it is the verdict, and what each check said.
+    """
     import difflib
 
     first, second = names or (f"run {found.before}", f"run {found.after}")
     lines = [f"{first} and {second}: {'the same' if found.same else 'different'}"]
-    lines.append(f"  outcome: {_pair(*found.outcomes)}")
-    lines.append(f"  attempts: {_pair(*map(str, found.attempts))}")
-    lines.append(f"  tokens: {_pair(*map(_tokens, found.tokens))}")
-    if found.changes is None:
-        lines.append("  value: one of them has none")
-    elif not found.changes:
-        lines.append("  value: the same")
-    for change in found.changes or ():
-        old = "" if change.kind == "added" else dumps(change.before)
-        new = "" if change.kind == "removed" else dumps(change.after)
-        arrow = " -> " if old and new else ""
-        lines.append(f"  {change.kind} {change.pointer or '(root)'}: {old}{arrow}{new}")
-    for name, (old, new) in (("prompt", found.prompts), ("schema", found.schemas)):
+    checked = found.kind == "check"
+    lines += _checks_lines(found) if checked else _run_lines(found)
+    for name, (old, new) in (
+        ("questions" if checked else "prompt", found.prompts),
+        ("schema", found.schemas),
+    ):
         if old == new:
             continue
         lines.append(f"  {name}:")
         diff = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1)
         lines += [f"    {line}" for line in list(diff)[2:]]
     return "\n".join(lines) + "\n"
+
+
+def _run_lines(found: RunDifference) -> list[str]:
+    lines = [f"  outcome: {_pair(*found.outcomes)}"]
+    lines.append(f"  attempts: {_pair(*map(str, found.attempts))}")
+    lines.append(f"  tokens: {_pair(*map(_tokens, found.tokens))}")
+    if found.changes is None:
+        lines.append("  value: one of them has none")
+    elif not found.changes:
+        lines.append("  value: the same")
+    return lines + [_change_line(change) for change in found.changes or ()]
+
+
+def _change_line(change: PointerChange) -> str:
+    old = "" if change.kind == "added" else dumps(change.before)
+    new = "" if change.kind == "removed" else dumps(change.after)
+    arrow = " -> " if old and new else ""
+    return f"  {change.kind} {change.pointer or '(root)'}: {old}{arrow}{new}"
+
+
+def _checks_lines(found: RunDifference) -> list[str]:
+    """Return the verdict and each check; validations and tokens only where there were some to speak of."""
+    lines = [f"  verdict: {_pair(*found.outcomes)}"]
+    for name, before, after in found.checks:
+        lines.append(f"  {name}: {_pair(_check_words(before), _check_words(after))}")
+    if max(found.attempts) > 1:
+        lines.append(f"  validations: {_pair(*map(str, found.attempts))}")
+    if any(None not in tokens and tokens != (0, 0) for tokens in found.tokens):
+        lines.append(f"  tokens: {_pair(*map(_tokens, found.tokens))}")
+    # What the checks said stands above; this is the response that a loop delivered.
+    responses = [change for change in found.changes or () if change.pointer == "/response"]
+    return lines + [_change_line(change) for change in responses]
+
+
+def _check_words(check: CheckResult | None) -> str:
+    """Return what a check said: its outcome, and its probability at its threshold, or why."""
+    if check is None:
+        return "no answer"
+    words = check.status.replace("_", " ")
+    if check.kind == "model" and check.probability is not None:
+        words += f", p {probability_figure(check.probability, check.threshold)} at {check.threshold:.2f}"
+    return words + (f" ({check.detail})" if check.detail else "")
 
 
 def _pair(before: str, after: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED
 from workbench.engine.json_text import dumps
+from workbench.engine.outcomes import word_of
 from workbench.engine.text import shorten
 
 if TYPE_CHECKING:
@@ -43,21 +44,25 @@ def tools_text(run: ToolRun) -> str:
     for number, execution in enumerate(run.executions, 1):
         lines += _call_lines(number, execution)
     if run.outcome == "ok":
-        who = "the tool's result, without the model:" if run.immediate else "answer:"
+        who = "answer:" if run.executions else "answer, without calling a tool:"
+        if run.immediate:
+            who = "the tool's result, without the model:"
         lines += [who, run.text]
     else:
-        lines.append(f"no answer ({run.outcome}): {run.message}")
+        lines.append(f"no answer ({word_of(run.outcome)}): {run.message}")
     return "\n".join(lines) + "\n"
 
 
 def _call_lines(number: int, execution: ToolExecution) -> list[str]:
-    from workbench.engine.tools import contents_text
+    from workbench.engine.tools import contents_text, kept_back
 
     told = execution.to_json()
     word = "rolled back" if execution.rolled_back else "error" if execution.has_failed else "result"
     lines = [f"call {number}: {execution.call.name}({execution.call.arguments.strip()})"]
     lines += [f"  {word}: {line}" for line in contents_text(execution.result).splitlines() or [""]]
-    kept = {key: value for key, value in told["not_sent"].items() if value not in (None, {}, "")}
-    lines += [f"  not sent to the model: {key} {shorten(dumps(value), 200)}" for key, value in kept.items()]
+    lines += [
+        f"  not sent to the model: {key} {shorten(dumps(value), 200)}"
+        for key, value in kept_back(told).items()
+    ]
     lines += [f"  note: {note}" for note in told["notes"]]
     return lines

@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED
 from workbench.engine.json_text import dumps
+from workbench.engine.outcomes import word_of
 from workbench.engine.translation import Attempt, ProgramRecord, TranslationRecord, pointer_diff
 
 
@@ -57,22 +58,26 @@ def record_text(record: TranslationRecord, program: ProgramRecord | None = None)
     else:
         told = {d.message for attempt in record.attempts[-1:] for d in attempt.diagnostics}
         reason = "see the error above" if record.message in told else record.message
-        lines.append(f"no value ({record.outcome}): {reason}")
+        lines.append(f"no value ({word_of(record.outcome)}): {reason}")
     return "\n".join(lines) + "\n"
 
 
 def short_text(record: TranslationRecord, program: ProgramRecord | None = None) -> str:
     """Return the value of a translation in one line, or its outcome where there is none."""
     if program is not None:
-        return dumps(program.value) if program.outcome == "ok" else f"{program.outcome}: {program.message}"
-    return dumps(record.value) if record.outcome == "ok" else record.outcome
+        return (
+            dumps(program.value)
+            if program.outcome == "ok"
+            else f"{word_of(program.outcome)}: {program.message}"
+        )
+    return dumps(record.value) if record.outcome == "ok" else word_of(record.outcome)
 
 
 def _program_lines(program: ProgramRecord) -> list[str]:
     lines = [line for step in program.steps for line in step.lines()]
     if program.outcome == "ok":
         return [*lines, "value:", dumps(program.value, indent=2)]
-    return [*lines, f"no value ({program.outcome}): {program.message}"]
+    return [*lines, f"no value ({word_of(program.outcome)}): {program.message}"]
 
 
 def _headline(attempt: Attempt) -> str:
@@ -85,7 +90,8 @@ def _headline(attempt: Attempt) -> str:
         facts.append(attempt.model)
     if attempt.recorded:
         facts.append("recorded")
-    return f"attempt {attempt.number}: {attempt.outcome} ({', '.join(facts) or 'nobody was asked'})"
+    outcome = "ok" if attempt.outcome == "ok" else word_of(attempt.outcome)
+    return f"attempt {attempt.number}: {outcome} ({', '.join(facts) or 'nobody was asked'})"
 
 
 def _changes(before: Attempt, after: Attempt) -> list[str]:

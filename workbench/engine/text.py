@@ -154,6 +154,11 @@ def _escaped(character: str) -> str:
     return ascii(character)[1:-1]
 
 
+def grouped(number: int) -> str:
+    """Return a whole number with a narrow no-break space between groups of three digits, as prices have it."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
 def shorten(text: str, limit: int = 80) -> str:
     """Return `text` cut to at most `limit` characters, with an ellipsis where something was left out."""
     return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"

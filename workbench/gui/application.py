@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from workbench import __version__
 from workbench.gui.main_window import MainWindow
 from workbench.gui.shell.crash import CrashGuard
-from workbench.gui.shell.memory import forget_sources
+from workbench.gui.shell.memory import forget_sources, spare_long_lived
 from workbench.gui.shell.scale import set_interface_size
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.settings import AppSettings
@@ -30,6 +30,10 @@ def make_application(argv: Sequence[str] = ()) -> QApplication:
         app = QApplication(["prompt-workbench", *argv])
     app.setWindowIcon(application_icon())
     return app
+
+
+SETTLED_MS = 1500
+"""How long after the start the window has made what it keeps."""
 
 
 def main(project: Path | None = None, argv: Sequence[str] = (), *, ask_recovery: bool = True) -> int:
@@ -51,6 +55,7 @@ def main(project: Path | None = None, argv: Sequence[str] = (), *, ask_recovery:
     try:
         window.show()
         QTimer.singleShot(0, lambda: open_first(window, project))
+        QTimer.singleShot(SETTLED_MS, spare_long_lived)
         return app.exec()
     finally:
         guard.remove()

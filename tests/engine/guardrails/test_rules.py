@@ -127,7 +127,7 @@ def test_a_rule_that_cannot_be_used_lets_nothing_pass_and_says_why() -> None:
 
 def test_a_rule_has_its_words_in_the_place_of_the_question_and_no_threshold() -> None:
     check = CheckSettings("a", "other words", 0.9, "yes", "no", rule=LengthCheck(1200, 3))
-    assert check.question == "the text has more than 1,200 characters or fewer than 3 characters"
+    assert check.question == "the text has more than 1\u202f200 characters or fewer than 3 characters"
     assert (check.threshold, check.yes_means, check.no_means, check.kind) == (None, None, None, "length")
     assert replace(check, rule=None, question="Q?").kind == "model"
     assert replace(check, rule=PatternCheck("x", ignore_case=False)).question.endswith("in exactly this case")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED, CliError
 from workbench.cli.inputs import load_project, read_file, refuse, text_argument
@@ -11,6 +11,9 @@ from workbench.cli.output import print_json, table, write
 from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
 from workbench.engine.guardrails import GuardrailResult
 from workbench.engine.projects.snapshot import ProjectSnapshot
+
+if TYPE_CHECKING:
+    from workbench.engine.workflows import PromptText
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -72,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     return {"passed": GOOD, "rejected": BAD_VERDICT}.get(result.verdict, MODEL_FAILED)
 
 
-def _text(arguments: argparse.Namespace, snapshot: ProjectSnapshot) -> str:
+def _text(arguments: argparse.Namespace, snapshot: ProjectSnapshot) -> str | PromptText:
     if arguments.text is not None:
         return text_argument(arguments.text)
     if arguments.text_file is not None:
@@ -82,8 +85,8 @@ def _text(arguments: argparse.Namespace, snapshot: ProjectSnapshot) -> str:
     return rendered_text(snapshot, arguments.parameter_set)
 
 
-def rendered_text(snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
-    """Return the rendered prompt as the text that is sent.
+def rendered_text(snapshot: ProjectSnapshot, parameter_set: str | None) -> str | PromptText:
+    """Return the rendered prompt as it is checked.
 
     Raises:
         CliError: where the set does not exist, or a placeholder has no value, which stops a send.
@@ -98,7 +101,7 @@ def rendered_text(snapshot: ProjectSnapshot, parameter_set: str | None) -> str:
     if rendering.unresolved:
         bodies = ", ".join(dict.fromkeys(use.body for use in rendering.unresolved))
         raise CliError(f"the prompt is not sent: no value for {bodies}", BAD_VERDICT)
-    return rendering.text()
+    return rendering.checked()
 
 
 def check_table(result: GuardrailResult) -> str:
@@ -110,7 +113,7 @@ def check_table(result: GuardrailResult) -> str:
             # The 0 or 1 of a rule is no judgement, and nothing that a threshold would change.
             threshold = "-"
         elif check.probability is not None:
-            probability = _figure(check.probability, check.threshold)
+            probability = probability_figure(check.probability, check.threshold)
         outcome = check.status.replace("_", " ") + (f" ({check.detail})" if check.detail else "")
         rows.append([check.name, check.kind, probability, threshold, outcome, check.question])
     verdict = f"verdict: {result.verdict}" + (f". {result.message}" if result.message else "")
@@ -120,7 +123,7 @@ def check_table(result: GuardrailResult) -> str:
     return table(rows, right=frozenset({2, 3})) + f"\n{verdict}\n{asked}\n"
 
 
-def _figure(probability: float, threshold: float) -> str:
+def probability_figure(probability: float, threshold: float) -> str:
     """Return two decimals, or as many more as it takes to stay on the threshold's right side."""
     for decimals in range(2, 8):
         text = f"{probability:.{decimals}f}"

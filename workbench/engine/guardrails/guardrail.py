@@ -142,14 +142,20 @@ class DecisionModelInputGuardrail(_Guardrail):
         """Return a builder for a guardrail of this class."""
         return InputGuardrailBuilder(cls)
 
-    async def validate(self, message: str | Sequence[Any]) -> GuardrailResult:
+    async def validate(
+        self, message: str | Sequence[Any], *, rule_text: str | None = None
+    ) -> GuardrailResult:
         """Check `message`, a text or a list of parts (see `message_text`).
+
+        `rule_text` is what the checks look at that ask no model, where that is not what the model gets.
 
         Raises:
             DecisionError: where the model cannot be reached or its whole answer is unusable.
         """
         text = message_text(message)
-        return self._blank() if is_blank(text) else await self._run(text, text)
+        if is_blank(text):
+            return self._blank()
+        return await self._run(text if rule_text is None else rule_text, text)
 
 
 class DecisionModelOutputGuardrail(_Guardrail):

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from workbench.engine.decisions import Answer, BadAnswer, YesNoAnswer
 from workbench.engine.patterns import compile_pattern
-from workbench.engine.text import shorten
+from workbench.engine.text import grouped, shorten
 
 PATTERN_TIMEOUT = 0.25
 """Seconds that one pattern may take on one text; then the check is an error, and the text does not pass."""
@@ -75,7 +75,9 @@ class PatternCheck:
             return BadAnswer(f"the pattern took longer than {PATTERN_TIMEOUT:g} s on this text")
         if match is None:
             return YesNoAnswer(float(self.must_match), detail="not found")
-        return YesNoAnswer(float(not self.must_match), detail=f"found at character {match.start() + 1:,}")
+        return YesNoAnswer(
+            float(not self.must_match), detail=f"found at character {grouped(match.start() + 1)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +108,16 @@ class LengthCheck:
         """What is checked, in words."""
         limits = []
         if self.most is not None:
-            limits.append(f"more than {self.most:,} characters")
+            limits.append(f"more than {grouped(self.most)} characters")
         if self.least is not None:
-            limits.append(f"fewer than {self.least:,} characters")
+            limits.append(f"fewer than {grouped(self.least)} characters")
         return "the text has " + " or ".join(limits)
 
     def answer(self, text: str) -> Answer:
         """Count the characters."""
         length = len(text)
         outside = (self.most is not None and length > self.most) or (self.least or 0) > length
-        return YesNoAnswer(float(outside), detail=f"{length:,} characters")
+        return YesNoAnswer(float(outside), detail=f"{grouped(length)} characters")
 
 
 _WORDS = {

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.evaluation.cases import Case
 from workbench.engine.projects.case_lines import CaseLine, LabelSets, double_id, read_line, write_case
-from workbench.engine.text import newline_style
+from workbench.engine.text import grouped, newline_style
 
 LARGE_BYTES = 32 * 2**20
 """A file of cases longer than this is not held: its first cases are shown, and `evaluate` streams the rest."""
@@ -29,7 +29,7 @@ class LargeCases:
     def words(self) -> str:
         """Return what a person must know of it."""
         return (
-            f"cases.jsonl has {self.size / 2**20:,.0f} MB: its first {self.shown:,} cases are shown and"
+            f"cases.jsonl has {grouped(round(self.size / 2**20))} MB: its first {grouped(self.shown)} cases are shown and"
             " cannot be edited here"
         )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         execute_tool,
         run_tool,
     )
+    from workbench.engine.tools.kept import kept_back
     from workbench.engine.tools.loop import ToolRun, run_tools
     from workbench.engine.tools.results import (
         Content,
@@ -67,6 +68,7 @@ __all__ = [
     "check_tools",
     "contents_text",
     "execute_tool",
+    "kept_back",
     "read_arguments",
     "run_tool",
     "run_tools",
@@ -80,6 +82,7 @@ _MODULES = (
     "checking",
     "compensation",
     "execution",
+    "kept",
     "loop",
     "results",
     "returns",

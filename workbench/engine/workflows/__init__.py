@@ -26,6 +26,7 @@ from workbench.engine.workflows.models import (
     environment_settings,
 )
 from workbench.engine.workflows.programs import as_program, target_of, with_target
+from workbench.engine.workflows.prompt_text import PromptText
 from workbench.engine.workflows.recording import Recorder, history_path
 from workbench.engine.workflows.regression import RunDifference, compare_runs
 from workbench.engine.workflows.rendering import (
@@ -69,6 +70,7 @@ __all__ = [
     "LoopOutcome",
     "PlainRecord",
     "ProjectRendering",
+    "PromptText",
     "Recorder",
     "RunDifference",
     "ToolEntry",

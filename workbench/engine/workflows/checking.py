@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.guardrails.settings import GuardrailSettings, Stage
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.workflows.errors import WorkflowError, settle
 from workbench.engine.workflows.models import decision_settings
-from workbench.engine.workflows.recording import Recorder
+from workbench.engine.workflows.prompt_text import PromptText
+from workbench.engine.workflows.recording import Recorder, titled
 
 if TYPE_CHECKING:
     from workbench.engine.decisions import DecisionError, DecisionModel
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 async def check_project(
     snapshot: ProjectSnapshot,
     stage: Stage,
-    text: str,
+    text: str | PromptText,
     *,
     user_message: str | None = None,
     model: DecisionModel | None = None,
@@ -33,7 +35,9 @@ async def check_project(
 ) -> GuardrailResult:
     """Run all checks of a stage on `text` in one call and store the run.
 
-    At the output stage `text` is the response and `user_message` the message it answers. `live_key` marks a
+    At the output stage `text` is the response and `user_message` the message it answers. Of a prompt of several
+    messages a model gets the lines that name the roles; the other checks, and every position and count in the
+    result, are about the messages alone (`PromptText.plain`). `live_key` marks a
     run that happened by itself while somebody typed: of those only the last is kept. `parent` is the stored run
     that is run again; the new run is stored below it.
 
@@ -52,24 +56,29 @@ async def check_project(
         model = _open_model(snapshot, settings, text, model_name, secrets)
     name = model.name if model is not None and settings.asks_model else ""
     recorder = Recorder(history)
-    checks = check_rows(settings)
+    prompt = text if isinstance(text, PromptText) else None
+    sent = text if isinstance(text, str) else text.sent
+    asked = {"stage": stage, "text": sent, "user_message": user_message, "checks": check_rows(settings)}
+    stored = asked if prompt is None else {**asked, "messages": prompt.to_json()}
     recorder.start(
         "check",
-        title or f"Check {stage}, {len(checks)} check{'s' if len(checks) != 1 else ''}",
-        {"stage": stage, "text": text, "user_message": user_message, "checks": checks},
+        # The first messages of a project's prompts are the same in all; the last one tells its runs apart.
+        title or titled(stage.title(), sent if prompt is None else prompt.messages[-1][1]),
+        stored,
         model=name,
         live_key=live_key,
         parent=None if parent is None else (parent, None),
     )
     try:
-        recorder.add(
-            "check_request", {"stage": stage, "text": text, "user_message": user_message, "checks": checks}
-        )
+        recorder.add("check_request", asked)
         guardrail: Any = settle(lambda: guardrail_from_settings(settings, model, stage))
         if stage == "input":
-            result: GuardrailResult = await guardrail.validate(text)
+            plain = None if prompt is None else prompt.plain
+            result: GuardrailResult = await guardrail.validate(sent, rule_text=plain)
         else:
-            result = await guardrail.validate(text, user_message=user_message)
+            result = await guardrail.validate(sent, user_message=user_message)
+        if prompt is not None:
+            result = _in_plain(result, prompt)
         recorder.add("check_result", result.to_record())
         summary = result.verdict + (f" by {', '.join(result.failed_checks)}" if result.failed_checks else "")
         recorder.finish(result.verdict, summary, model=result.model_version or result.model_name or name)
@@ -85,7 +94,7 @@ async def check_project(
 def _open_model(
     snapshot: ProjectSnapshot,
     settings: GuardrailSettings,
-    text: str,
+    text: str | PromptText,
     model_name: str | None,
     secrets: Secrets | None,
 ) -> DecisionModel:
@@ -100,12 +109,25 @@ def _open_model(
         raise with_rule_findings(error, settings, text) from error.__cause__
 
 
-def with_rule_findings(error: DecisionError, settings: GuardrailSettings, text: str) -> DecisionError:
+def _in_plain(result: GuardrailResult, prompt: PromptText) -> GuardrailResult:
+    """Return a result on `prompt.sent` with its places in `prompt.plain`, which is what people are shown."""
+    checks = tuple(
+        replace(check, span=None if check.span is None else prompt.plain_span(*check.span))
+        for check in result.checks
+    )
+    return replace(result, checks=checks)
+
+
+def with_rule_findings(
+    error: DecisionError, settings: GuardrailSettings, text: str | PromptText
+) -> DecisionError:
     """Return `error` with what those checks of a guardrail say of `text` that ask no model."""
     from workbench.engine.guardrails import is_blank, rule_result, with_findings
 
-    checks = () if is_blank(text) else settings.checks
-    return with_findings(error, tuple(rule_result(check, text) for check in checks if check.rule is not None))
+    sent, plain = (text, text) if isinstance(text, str) else (text.sent, text.plain)
+    checks = () if is_blank(sent) else settings.checks
+    found = tuple(rule_result(check, plain) for check in checks if check.rule is not None)
+    return with_findings(error, found)
 
 
 def check_rows(settings: GuardrailSettings) -> list[dict[str, Any]]:

@@ -151,7 +151,7 @@ class _Record:
 
     def __init__(self, loop: Loop, model: str, tell: Callable[[RunEvent], None]) -> None:
         from workbench.engine.workflows.checking import check_rows
-        from workbench.engine.workflows.recording import Recorder
+        from workbench.engine.workflows.recording import Recorder, titled
 
         self._last: GuardrailResult | None = None
         self._recorder = Recorder(loop.history, on_event=tell)
@@ -165,8 +165,7 @@ class _Record:
             "reprompt": settings.reprompt,
         }
         stored = {**inputs, "parameter_set": loop.parameter_set}
-        count = len(settings.checks)
-        title = f"Guard a response, {count} check{'s' if count != 1 else ''}"
+        title = titled("Guarded", loop.response)
         parent = None if loop.parent is None else (loop.parent, None)
         self._recorder.start("check", title, stored, model=model, parent=parent)
         self._recorder.add("check_request", inputs)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from workbench.engine.translation import ProgramFunction, ProgramValidator
     from workbench.engine.translation.settings import Target, TranslationSettings
 
-PROGRAM_TITLE = "Translate to a program"
+# The title of program runs from before runs stored their target; it told nothing of the request.
+_OLD_TITLE = "Translate to a program"
 
 
 def program_validator(snapshot: ProjectSnapshot) -> ProgramValidator:
@@ -57,7 +58,7 @@ def target_of(run: Run) -> Target:
     stored = run.inputs.get("target")
     if stored is None:
         evaluated = any(event.kind.startswith("program_") for event in run.events)
-        stored = "program" if evaluated or run.summary.title == PROGRAM_TITLE else "value"
+        stored = "program" if evaluated or run.summary.title == _OLD_TITLE else "value"
     return "program" if stored == "program" else "value"
 
 

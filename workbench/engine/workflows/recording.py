@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.engine.events import RunEvent
+from workbench.engine.text import shorten
 
 if TYPE_CHECKING:
     from workbench.engine.history import HistoryStore
@@ -17,10 +18,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# A line of a list: more of a text than this does not fit.
+_TITLE_LENGTH = 48
+
 
 def history_path(root: Path) -> Path:
     """Return where the history of the project in folder `root` lives."""
     return root / ".workbench" / "history.sqlite"
+
+
+def titled(head: str, text: str) -> str:
+    """Return a run's title, with the start of its text: else all runs of a project would look alike.
+
+    `head` is a word: the list has room for about twenty characters.
+    """
+    words = " ".join(text[:400].split())
+    return f"{head}: {shorten(words, _TITLE_LENGTH)}" if words else head
 
 
 class Recorder:

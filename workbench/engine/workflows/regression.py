@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.json_text import dumps
@@ -12,6 +12,7 @@ from workbench.engine.workflows.guard_record import replay_guard
 from workbench.engine.workflows.tool_record import replay_tools
 
 if TYPE_CHECKING:
+    from workbench.engine.guardrails import CheckResult
     from workbench.engine.history import Run
     from workbench.engine.translation import PointerChange
 
@@ -27,7 +28,8 @@ class RunDifference:
     program that was evaluated is `program` and `value`; that of a run of checks its answers by check (where a response
     was guarded also `response`, the one that was delivered); that of a run of tools is `text` and `calls`. `prompts` are
     the prompts of the request alone (for checks: what was asked), without the repairs. `tokens` are those of the whole
-    runs; `attempts` counts attempts, validations, or round trips.
+    runs; `attempts` counts attempts, validations, or round trips. `kind` is that of both runs; `checks` holds for runs of
+    checks what each check said, by its name, `None` where a run did not have it or has no answer.
     """
 
     before: int
@@ -39,6 +41,8 @@ class RunDifference:
     tokens: tuple[Tokens, Tokens]
     attempts: tuple[int, int]
     elapsed_ms: tuple[float | None, float | None]
+    kind: str
+    checks: tuple[tuple[str, CheckResult | None, CheckResult | None], ...]
 
     @property
     def same(self) -> bool:
@@ -86,6 +90,11 @@ def compare_runs(before: Run, after: Run) -> RunDifference:
         (sides[0].tokens, sides[1].tokens),
         (sides[0].attempts, sides[1].attempts),
         (before.summary.elapsed_ms, after.summary.elapsed_ms),
+        before.summary.kind,
+        tuple(
+            (name, sides[0].checks.get(name), sides[1].checks.get(name))
+            for name in dict.fromkeys([*sides[0].checks, *sides[1].checks])
+        ),
     )
 
 
@@ -98,6 +107,7 @@ class _Side:
     schema: str
     tokens: Tokens
     attempts: int
+    checks: Mapping[str, CheckResult] = field(default_factory=dict)
 
 
 def _of_translation(run: Run) -> _Side:
@@ -141,6 +151,7 @@ def _of_check(run: Run) -> _Side:
         "",
         _tokens(result.usage if result is not None else None),
         len(record.validations()),
+        checks,
     )
 
 

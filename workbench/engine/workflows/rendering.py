@@ -21,6 +21,7 @@ from workbench.engine.templates import (
     render_prompt,
     unused_parameters,
 )
+from workbench.engine.workflows.prompt_text import PromptText
 
 if TYPE_CHECKING:
     from workbench.engine.projects import Project
@@ -72,22 +73,33 @@ class ProjectRendering:
         """The placeholders that have no value and were kept; a prompt that has any is not sent."""
         return tuple(use for use in self.placeholders if use.status == "kept")
 
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics as they stand for sending: what is said of a placeholder that stops it is an error."""
+        stopping = {
+            (use.diagnostic.code, use.diagnostic.message)
+            for use in self.unresolved
+            if use.diagnostic is not None
+        }
+        return tuple(
+            replace(each, severity="error") if (each.code, each.message) in stopping else each
+            for each in self.diagnostics
+        )
+
     def text(self) -> str:
         """Return the whole prompt as one text.
 
         One message gives its text and nothing else. Of several, each follows a line `--- role ---`.
         """
+        whole = self.checked()
+        return whole if isinstance(whole, str) else whole.sent
+
+    def checked(self) -> str | PromptText:
+        """Return the whole prompt as `check_project` takes it; several messages stay apart."""
         if self.graph is not None:
             from workbench.engine.json_text import dumps
 
             return dumps(self.graph.value, indent=2)
-        if len(self.messages) == 1:
-            return self.messages[0].text
-        parts = []
-        for message in self.messages:
-            newline = "" if message.text.endswith("\n") else "\n"
-            parts.append(f"--- {message.role} ---\n{message.text}{newline}")
-        return "".join(parts)
+        return PromptText.of((message.role, message.text) for message in self.messages)
 
 
 def render_project(

@@ -13,6 +13,7 @@ from workbench.engine.workflows.errors import WorkflowError
 from workbench.engine.workflows.guarding import Loop, loop_messages, run_loop, was_guarded
 from workbench.engine.workflows.models import chat_settings, decision_settings
 from workbench.engine.workflows.programs import target_of, with_target
+from workbench.engine.workflows.prompt_text import PromptText
 from workbench.engine.workflows.rendering import render_project
 from workbench.engine.workflows.tooling import run_project_tools
 from workbench.engine.workflows.translating import translate_project
@@ -65,7 +66,7 @@ async def run_again(
         await run_loop(loop, on_event or (lambda _event: None))
     elif kind == "check":
         stage: Stage = "output" if inputs.get("stage") == "output" else "input"
-        text = str(inputs.get("text") or "")
+        text = PromptText.from_inputs(inputs)
         await check_project(snapshot, stage, text, user_message=inputs.get("user_message"), **options)
     elif kind == "tool":
         await run_project_tools(

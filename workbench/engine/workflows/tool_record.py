@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.engine.events import RunEvent
 from workbench.engine.prices import Cost, cost_from_json, total_cost
+from workbench.engine.tools.kept import kept_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +170,7 @@ class ToolFold:
                 elapsed_ms=data.get("elapsed_ms"),
             )
         )
-        not_sent = data.get("not_sent") or {}
-        kept = {key: value for key, value in not_sent.items() if value not in (None, {}, "")}
+        kept = kept_back(data)
         if kept:
             self._entries.append(ToolEntry("kept", "tool", name=name, kept=kept))
         return name or "tool", "rejected" if is_error else "passed"

@@ -36,7 +36,7 @@ async def run_project_tools(
     """Let the chat model answer with the help of the project's simulated tools, and store the conversation.
 
     The filled prompt is sent first (not without `with_prompt`), then `request` as a message of the user, where it
-    is not empty. `parent` is the stored run that is run again; the new run is stored below it.
+    is not empty. A prompt that ends with a message of the user is sent as it is, so there are two of them then. `parent` is the stored run that is run again; the new run is stored below it.
 
     Raises:
         WorkflowError: where there is no tool, a tool has no usable simulated answer, the prompt has placeholders

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.engine.events import RunEvent
 from workbench.engine.projects.snapshot import ProjectSnapshot
-from workbench.engine.text import TextFile, shorten
+from workbench.engine.text import TextFile
 from workbench.engine.workflows.errors import WorkflowError, settle
 from workbench.engine.workflows.models import open_chat_model
-from workbench.engine.workflows.programs import PROGRAM_TITLE, target_of, with_target
-from workbench.engine.workflows.recording import Recorder
+from workbench.engine.workflows.programs import target_of, with_target
+from workbench.engine.workflows.recording import Recorder, titled
 from workbench.engine.workflows.rendering import OUTPUT_SCHEMA_FILE, render_project
 from workbench.engine.workflows.replaying import replay_events
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from workbench.engine.translation import Attempt, Failure, JsonTranslator, ProgramValidator, Success
     from workbench.engine.translation.preview import PromptPreview
     from workbench.engine.translation.settings import TranslationSettings
-
-# A line of a list: more of a request than this does not fit.
-_TITLE_LENGTH = 48
 
 
 async def translate_project(
@@ -211,7 +208,8 @@ async def _run_translation(
         if settings.repair_model is not None:
             repair_model = open_chat_model(snapshot, settings.repair_model, secrets)
             opened.append(repair_model)
-        title = PROGRAM_TITLE if settings.target == "program" else _title(settings.type_name, inputs)
+        head = "Program" if settings.target == "program" else settings.type_name
+        title = titled(head, str(inputs.get("request", "")))
         recorder.start("translate", title, inputs, model=model.name, parent=parent)
         asked, repairing = model, repair_model
         translator = settle(
@@ -230,12 +228,6 @@ async def _run_translation(
     finally:
         for each in opened:
             await each.aclose()
-
-
-def _title(type_name: str, inputs: dict[str, Any]) -> str:
-    """Return a run's title, with the start of its request: else all runs of a project would look alike."""
-    words = " ".join(str(inputs.get("request", ""))[:400].split())
-    return f"{type_name}: {shorten(words, _TITLE_LENGTH)}"
 
 
 async def _evaluated(

@@ -55,8 +55,8 @@ class BranchDialog(QDialog):
         self._pause.timeout.connect(self._judge)
         self.reply.set_text(attempt.reply)
         self.reply.document().clearUndoRedoStacks()
-        self.reply.edited.connect(self._pause.start)
-        self.schema.edited.connect(self._pause.start)
+        self.reply.edited.connect(self._edited)
+        self.schema.edited.connect(self._edited)
         self.prompt.edited.connect(self._show_buttons)
         self._show_buttons()
         self._judge()
@@ -123,6 +123,16 @@ class BranchDialog(QDialog):
         return with_target(self._session.snapshot(), target_of(self._run))
 
     # What the reply is worth today
+
+    def _edited(self) -> None:
+        """Say at once that the verdict is about another text, and judge this one when the typing pauses."""
+        self._session.jobs.cancel("branch-preview")
+        self.preview = None
+        self.verdict.show_words(
+            "running", "Checking…", "What was said here was about the text before the edit."
+        )
+        self._show_buttons()
+        self._pause.start()
 
     def _judge(self) -> None:
         from workbench.engine.workflows import preview_translation

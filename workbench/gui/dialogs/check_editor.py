@@ -87,6 +87,7 @@ class CheckEditor(QDialog):
         self.default_words = TokenLabel(
             f"else the stage's default, {default_threshold:.2f}", "second", size="second"
         )
+        self._begun = bool(check.name or check.question)
         self._build()
         if check.rule is not None:
             self._show_rule(check.rule)
@@ -94,6 +95,9 @@ class CheckEditor(QDialog):
         self._pause.setSingleShot(True)
         self._pause.setInterval(150)
         self._pause.timeout.connect(self.refresh)
+        for form in (self.question, self.yes_means, self.no_means, *self.rules.values()):
+            form.edited.connect(self._begin)
+        self.name.textChanged.connect(lambda _text: self._begin())
         for field in (self.question, self.yes_means, self.no_means):
             field.edited.connect(self._pause.start)
         self.trial.edited.connect(self._pause.start)
@@ -176,6 +180,9 @@ class CheckEditor(QDialog):
         self.refresh()
         self.adjustSize()
 
+    def _begin(self) -> None:
+        self._begun = True
+
     def check(self) -> CheckSettings:
         """Return the check as entered.
 
@@ -215,13 +222,16 @@ class CheckEditor(QDialog):
 
     def refresh(self) -> None:
         """Look at the fields again: what stops the check, and what may make its answers useless."""
-        lines = [("error_mark", problem)] if (problem := self.problem()) else []
+        problem = self.problem()
+        # Fields that nobody filled yet are no mistake: what they need is said without alarm.
+        mark = "error_mark" if self._begun else "info"
+        lines = [(mark, problem)] if problem else []
         lines += self._model_advice() if self.kind.current() == "model" else []
         if self.kind.current() != "model":
             self._try_rule()
             field_problem = self._field_problem()
             if field_problem and field_problem != problem:
-                lines.append(("error_mark", field_problem))
+                lines.append((mark, field_problem))
         self._ok.setEnabled(problem is None)
         for position, (mark, words) in enumerate(self._advice):
             shown = position < len(lines)

@@ -29,6 +29,7 @@ from workbench.gui.delegates.words import TextDelegate
 from workbench.gui.jobs import Jobs
 from workbench.gui.models.cases import LABEL_WORDS
 from workbench.gui.models.figures import counted, grouped
+from workbench.gui.models.words import plain
 from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.theme import set_role
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, TokenLabel
@@ -320,4 +321,5 @@ class CsvImportDialog(QDialog):
 
 
 def _problem(found: Diagnostic) -> str:
-    return f"line {found.line}: {found.message}" if found.line else found.message
+    words = plain(found.message)
+    return f"line {found.line}: {words}" if found.line else words

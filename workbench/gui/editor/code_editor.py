@@ -30,6 +30,7 @@ from workbench.engine.diagnostics import Diagnostic
 from workbench.gui.editor.completion import CompletionPopup
 from workbench.gui.editor.editor_text import EditorText, document_text
 from workbench.gui.editor.gutter import Gutter
+from workbench.gui.models.words import plain
 from workbench.gui.shell.theme import mono_font, on_theme_changed, set_role, theme
 
 # Beyond this, every key would lay out the whole line again (a quarter of a second at 800,000 characters).
@@ -744,8 +745,8 @@ def _diagnostic_html(diagnostic: Diagnostic) -> str:
         tail = (
             f" <span style='color:{theme().hex('second')}'>schema: {html.escape(diagnostic.keyword)}</span>"
         )
-    hint = f"<br>{html.escape(diagnostic.hint)}" if diagnostic.hint else ""
-    return f"{where}{html.escape(diagnostic.message)}{tail}{hint}"
+    hint = f"<br>{html.escape(plain(diagnostic.hint))}" if diagnostic.hint else ""
+    return f"{where}{html.escape(plain(diagnostic.message))}{tail}{hint}"
 
 
 def _common_prefix(a: str, b: str) -> int:

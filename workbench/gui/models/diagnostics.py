@@ -65,7 +65,8 @@ class DiagnosticTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(diagnostic, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(part for part in (diagnostic.message, diagnostic.hint) if part)
+            pointer = diagnostic.pointer if (diagnostic.pointer or "") not in diagnostic.message else None
+            return "\n".join(part for part in (pointer, diagnostic.message, diagnostic.hint) if part)
         if role == Qt.ItemDataRole.TextAlignmentRole and column == LINE:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None

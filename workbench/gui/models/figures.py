@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from datetime import datetime, timedelta
 
+from workbench.engine.text import grouped
+
 NEAR = 0.05
 """A probability closer than this to its threshold is called near."""
 
@@ -72,11 +74,6 @@ def format_tokens(input_tokens: int | None, output_tokens: int | None) -> str:
         return "tokens unknown"
     sides = ("?" if count is None else grouped(count) for count in (input_tokens, output_tokens))
     return f"{' + '.join(sides)} tokens"
-
-
-def grouped(number: int) -> str:
-    """Return a whole number with a narrow no-break space between groups of three digits."""
-    return f"{number:,}".replace(",", "\u202f")
 
 
 def format_size(byte_count: int) -> str:

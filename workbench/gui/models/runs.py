@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from workbench.engine.outcomes import word_of
 from workbench.gui.models.figures import format_duration, format_when
 from workbench.gui.models.roots import ROOT
 
@@ -66,31 +67,10 @@ _STATUS_OF_OUTCOME: dict[str, str] = {
     "running": "queued",
 }
 
-_WORD_OF_OUTCOME: dict[str, str] = {
-    "ok": "valid",
-    "instance_rejected": "rule broken",
-    "no_json": "no JSON",
-    "syntax": "broken JSON",
-    "schema_echo": "schema echoed",
-    "truncated": "cut off",
-    "model_error": "model error",
-    "hook_error": "hook error",
-    "no_progress": "no progress",
-    "cancelled": "stopped by you",
-    "budget": "out of budget",
-    "tool_error": "tool error",
-    "limit": "too many round trips",
-}
-
 
 def status_of(outcome: str) -> str:
     """Return the shape and colour in which an outcome is shown; an outcome nobody foresaw is an error."""
     return _STATUS_OF_OUTCOME.get(outcome, "error")
-
-
-def word_of(outcome: str) -> str:
-    """Return an outcome in words."""
-    return _WORD_OF_OUTCOME.get(outcome, outcome.replace("_", " "))
 
 
 @dataclass(slots=True, eq=False)

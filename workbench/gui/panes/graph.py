@@ -272,7 +272,7 @@ class GraphPane(QWidget):
         kept = [found for found in self._uses if found[2].status == "kept"]
         self.editor.set_tints(Tint(a, b, "missing_tint", "rejected", data=use) for a, b, use in kept)
         count = len(placed)
-        self.values.setText("1 value" if count == 1 else f"{count} values")
+        self.values.setText("" if not count else "1 value" if count == 1 else f"{count} values")
         self.missing.set_issue("rejected", f"{len(kept)} missing" if kept else "")
         self._show_tree(document, rendering)
         self._outline_caret()

@@ -518,7 +518,7 @@ class GuardrailsPane(QWidget):
         self._live.stop()
         # The signal of the start does not name the stage; it is emitted within these calls.
         self._asking = self._stage
-        self._asked_text = self._text_shown()
+        self._asked_text = self._text_of_places()
         try:
             self._ask_session(record)
         finally:
@@ -775,6 +775,14 @@ class GuardrailsPane(QWidget):
             return self._message_text(int(name)) or ""
         rendering = self._session.rendering()
         return rendering.text() if rendering is not None else ""
+
+    def _text_of_places(self) -> str:
+        """Return the text that the places in a result are about: of the prompt, the messages alone."""
+        rendering = self._session.rendering()
+        if self._stage == "output" or self.source_key()[0] in (TYPED, MESSAGE) or rendering is None:
+            return self._text_shown()
+        checked = rendering.checked()
+        return checked if isinstance(checked, str) else checked.plain
 
     def show_exchange(self) -> None:
         """Show what was sent to the model and what it answered."""

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.engine.diagnostics import Diagnostic
+from workbench.gui.models.words import plain
 from workbench.gui.shell.places import place_of, place_words
 from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session
@@ -50,15 +51,15 @@ class ProblemsModel(QAbstractListModel):
             return None
         diagnostic = self._rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return diagnostic.message
+            return plain(diagnostic.message)
         if role == PLACE_ROLE:
             return self._place_words(diagnostic)
         if role == DIAGNOSTIC_ROLE:
             return diagnostic
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{diagnostic.severity}: {diagnostic.message}, {self._place_words(diagnostic)}"
+            return f"{diagnostic.severity}: {plain(diagnostic.message)}, {self._place_words(diagnostic)}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(part for part in (diagnostic.message, second_line(diagnostic)) if part)
+            return "\n".join(part for part in (plain(diagnostic.message), second_line(diagnostic)) if part)
         return None
 
     def set_rows(self, rows: list[Diagnostic]) -> None:
@@ -91,7 +92,7 @@ class ProblemsModel(QAbstractListModel):
 def second_line(diagnostic: Diagnostic) -> str:
     """Return what stands below the message: what to do, or the place in the schema."""
     if diagnostic.hint:
-        return diagnostic.hint[:1].upper() + diagnostic.hint[1:]
+        return plain(diagnostic.hint[:1].upper() + diagnostic.hint[1:])
     if diagnostic.schema_pointer:
         return f"Schema: {diagnostic.schema_pointer}"
     return diagnostic.pointer or ""
@@ -140,7 +141,9 @@ class ProblemDelegate(QStyledItemDelegate):
         painter.drawText(
             box,
             align,
-            painter.fontMetrics().elidedText(diagnostic.message, Qt.TextElideMode.ElideRight, box.width()),
+            painter.fontMetrics().elidedText(
+                plain(diagnostic.message), Qt.TextElideMode.ElideRight, box.width()
+            ),
         )
         painter.restore()
 
@@ -214,7 +217,7 @@ class ProblemsPane(QWidget):
         if place is not None:
             self._session.go_to(place)
         else:
-            self._session.status.emit(diagnostic.one_line())
+            self._session.status.emit(plain(diagnostic.one_line()))
 
     def step(self, direction: int) -> None:
         """Go to the next (1) or the previous (-1) problem, around the end."""

@@ -116,7 +116,7 @@ class MessageCard(QWidget):
 
     def set_counts(self, values: int, missing: int) -> None:
         """Say how many placeholders there are and how many have no value."""
-        self.values.setText("1 value" if values == 1 else f"{values} values")
+        self.values.setText("" if not values else "1 value" if values == 1 else f"{values} values")
         self.missing.set_issue("rejected", f"{missing} missing" if missing else "")
 
     def wanted_height(self) -> int:

@@ -117,7 +117,7 @@ class WelcomePage(QScrollArea):
         layout.addWidget(TokenLabel(words, "second", wrap=True))
         layout.addSpacing(12)
         self.new_card = ActionCard(
-            "plus", "New project…", "an empty template and one parameter set", "Ctrl+N"
+            "plus", "New project…", "a system and a user message, one parameter set", "Ctrl+N"
         )
         self.open_card = ActionCard("open", "Open folder…", "a folder with a workbench.toml", "Ctrl+O")
         self.new_card.clicked.connect(lambda: self.new_requested.emit())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.engine.projects.edits import ThresholdOrigin
     from workbench.engine.secrets import Secrets
     from workbench.engine.translation.settings import Target
-    from workbench.engine.workflows import ProjectRendering
+    from workbench.engine.workflows import ProjectRendering, PromptText
 
 Pull = Callable[[], None]
 ProjectEdit = Callable[[Any], object]
@@ -364,7 +364,7 @@ class Session(QObject):
         if self._collected is None or not _same_key(self._collected[0], key):
             found = [*self.project.diagnostics, *self._validation]
             if self._rendering is not None:
-                found += self._rendering.diagnostics
+                found += self._rendering.problems()
             unique: dict[tuple[object, ...], Diagnostic] = {}
             for d in found:
                 unique.setdefault((d.code, d.message, d.file, d.node, d.start, d.pointer), d)
@@ -436,7 +436,7 @@ class Session(QObject):
     def run_checks(
         self,
         stage: Stage,
-        text: str | None = None,
+        text: str | PromptText | None = None,
         user_message: str | None = None,
         record: bool = True,
         parent: int | None = None,
@@ -456,11 +456,9 @@ class Session(QObject):
             if rendering.broken or rendering.unresolved:
                 self._refuse_to_send(rendering, record)
                 return
-            text = rendering.text()
+            text = rendering.checked()
         name, history = self.decision_model_name, self.history if self.records else None
-        body, title = text, f"Check {stage}, {len(snapshot.guardrail(stage).checks)} checks"
-
-        settings = snapshot.guardrail(stage)
+        body, settings = text, snapshot.guardrail(stage)
 
         async def run() -> Any:
             try:
@@ -476,7 +474,6 @@ class Session(QObject):
                 model_name=name,
                 history=history,
                 secrets=self.secrets,
-                title=title,
                 live_key=None if record else f"live/{stage}",
                 parent=parent,
             )

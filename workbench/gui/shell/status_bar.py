@@ -9,6 +9,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench import __version__
+from workbench.engine.text import grouped
 from workbench.gui.shell.last_run import LastRun, doing_words, failed_run, finished_run
 from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session, model_title
@@ -112,7 +113,7 @@ class WorkbenchStatusBar(QStatusBar):
 
     def show_counts(self, counts: Any) -> None:
         """Show the estimated number of tokens of the prompt."""
-        self.tokens.say(f"about {counts.tokens:,} tokens".replace(",", "\u202f"))
+        self.tokens.say(f"about {grouped(counts.tokens)} tokens")
 
     def _say_saved(self) -> None:
         project = self._session.project

@@ -47,9 +47,6 @@ class DiagnosticList(QWidget):
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.table.setColumnWidth(POINTER, px(136))
-        self.table.setColumnWidth(KEYWORD, px(78))
-        self.table.setColumnWidth(LINE, px(54))
         role = int(DiagnosticTableModel.StatusRole)
         self.table.setItemDelegate(TextDelegate(self.table))
         self.table.setItemDelegateForColumn(POINTER, StatusDelegate(role, self.table, colored=False))
@@ -79,14 +76,27 @@ class DiagnosticList(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # A narrow list leaves the keyword to the line below the table, and the room to what is wrong.
-        self.table.setColumnHidden(KEYWORD, event.size().width() < px(380))
+        self._share_room(event.size().width())
+
+    def _share_room(self, width: int) -> None:
+        """Give what is wrong the most room; `width` is that of the list, in pixels.
+
+        A narrow list leaves the keyword to the line below the table. Pointer and keyword get no more than their
+        words need, and no more than a share: a long pointer is in its tip as a whole.
+        """
+        self.table.setColumnHidden(KEYWORD, width < px(480))
+        for column, least, share in ((POINTER, px(64), 0.28), (KEYWORD, px(56), 0.16), (LINE, px(40), 0.12)):
+            words = self.table.sizeHintForColumn(column) + px(10)
+            head = self.table.horizontalHeader().sectionSizeHint(column)
+            most = max(least, int(width * share))
+            self.table.setColumnWidth(column, min(max(words, head, least), most))
 
     def show_diagnostics(self, diagnostics: Sequence[Diagnostic], title: str | None = None) -> None:
         """Show `diagnostics`."""
         if title is not None:
             self.head.title.set_text(title)
         self.model.set_diagnostics(diagnostics)
+        self._share_room(self.width())
         errors = sum(1 for each in diagnostics if each.severity == "error")
         self.head.note.set_text(counted(errors, "error") if errors else "no errors")
         self.head.note.set_look(token="rejected" if errors else "second")

@@ -101,7 +101,7 @@ class RunDoing(QObject):
         return "program" if kind == "translate" and one_off and target_of(run) == "program" else _JOBS[kind]
 
     def _start(self, job: str, run: Run) -> bool:
-        from workbench.engine.workflows.programs import target_of
+        from workbench.engine.workflows import PromptText, target_of
         from workbench.gui.models.checks_loop import start_loop
 
         session, inputs, run_id = self._session, run.inputs, run.summary.id
@@ -113,7 +113,8 @@ class RunDoing(QObject):
         elif job == "translate":
             session.translate(request, parent=run_id, target=target_of(run))
         elif job == "check":
-            session.run_checks(inputs.get("stage", "input"), text, inputs.get("user_message"), parent=run_id)
+            checked, message = PromptText.from_inputs(inputs), inputs.get("user_message")
+            session.run_checks(inputs.get("stage", "input"), checked, message, parent=run_id)
         else:
             session.run_tools(request, with_prompt=bool(inputs.get("with_prompt", True)), parent=run_id)
         return True

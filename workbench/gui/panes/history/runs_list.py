@@ -265,7 +265,8 @@ class RunsList(QWidget):
         if fitting is not None:
             words = f"{grouped(fitting)} of {words}"
         size, on_disk = history.size(), history.size_on_disk()
-        self.foot_words.set_text(f"{words}, {format_size(size)}")
+        # An empty history has a size too, that of its tables, which says nothing of runs.
+        self.foot_words.set_text(f"{words}, {format_size(size)}" if total else "no runs yet")
         self.foot_words.setToolTip(
             f"{format_size(size)} of runs, which is what the limit in the settings is about;\n"
             f"{format_size(on_disk)} on the disk, with what SQLite has not tidied up yet"

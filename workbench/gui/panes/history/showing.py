@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.json_text import dumps
+from workbench.engine.tools.kept import kept_back
 from workbench.gui.models.attempts import figures, turns_of
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.guard_turns import guard_lanes, guard_turns
@@ -131,9 +132,7 @@ def _tool_rows(record: ToolRecord) -> Iterator[tuple[str, str, None]]:
         yield name, str(each.get("arguments_text", "")), None
         yield f"{name}, took", format_duration(each.get("elapsed_ms")), None
         yield f"{name}, sent", dumps((each.get("sent") or {}).get("contents")), None
-        kept = {
-            key: value for key, value in (each.get("not_sent") or {}).items() if value not in (None, {}, "")
-        }
+        kept = kept_back(each)
         if kept:
             yield f"{name}, {NOT_SENT}", dumps(kept), None
         for note in each.get("notes") or ():

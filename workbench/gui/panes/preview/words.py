@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from workbench.engine.text import shorten
+from workbench.engine.text import grouped, shorten
 from workbench.gui.shell.theme import theme
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def counted(texts: list[str], titles: list[str]) -> tuple[list[str], TextCounts]
 
 def count_words(counts: TextCounts) -> str:
     """Return a count in words; tokens are an estimate."""
-    return f"{counts.characters:,} characters · {counts.words:,} words · about {counts.tokens:,} tokens"
+    characters, words, tokens = map(grouped, (counts.characters, counts.words, counts.tokens))
+    return f"{characters} characters · {words} words · about {tokens} tokens"
 
 
 class LazyTip:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.json_text import dumps, parse_json
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
+from workbench.engine.tools.kept import kept_back
 from workbench.gui.delegates.words import TextDelegate
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.panes.tools.form import ToolForm
@@ -266,7 +267,7 @@ class ToolsPane(QWidget):
         self.result.set_code(
             dumps(document.value, indent=2) if document.ok else text, "json" if document.ok else ""
         )
-        kept = {k: v for k, v in execution.to_json()["not_sent"].items() if v not in (None, {}, "")}
+        kept = kept_back(execution.to_json())
         self.kept.set_code(dumps(kept, indent=2) if kept else "", "json")
         self.kept_box.setVisible(bool(kept))
 

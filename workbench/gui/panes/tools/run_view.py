@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from workbench.engine.events import RunEvent
+from workbench.gui.models.shown_project import ShownProject
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.conversation import ConversationView, Turn
@@ -38,6 +39,7 @@ class ToolRunView(QWidget):
         super().__init__(parent)
         self._session = session
         self._events: list[RunEvent] = []
+        self._shown = ShownProject()
         self._kind = self.KIND
         self._refresh = QTimer(self)
         self._refresh.setSingleShot(True)
@@ -119,7 +121,8 @@ class ToolRunView(QWidget):
 
     def _reset(self) -> None:
         self._events, self._kind = [], self.KIND
-        self._text.set_text("")
+        if self._shown.becomes(self._session.project):
+            self._text.set_text("")
         self._show_turns()
         self._show_idle()
         self._show_buttons()

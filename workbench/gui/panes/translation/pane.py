@@ -35,6 +35,7 @@ from workbench.gui.models.attempts import (
 from workbench.gui.models.expectations import describe_chat
 from workbench.gui.models.inputs import inputs_channel
 from workbench.gui.models.runs import word_of
+from workbench.gui.models.shown_project import ShownProject
 from workbench.gui.panes.translation.form import TranslationForm
 from workbench.gui.panes.translation.prompts import PromptsView
 from workbench.gui.panes.translation.requests import known_requests
@@ -76,6 +77,7 @@ class TranslationPane(QWidget):
         self._asked = ""
         self._said: tuple[str, str, str] | None = None
         self._requests: list[str] = []
+        self._shown = ShownProject()
         self._refresh = QTimer(self)
         self._refresh.setSingleShot(True)
         self._refresh.setInterval(REFRESH_MS)
@@ -327,9 +329,11 @@ class TranslationPane(QWidget):
     def _reload(self) -> None:
         has_project = self._session.project is not None
         self.setEnabled(has_project)
-        self._fold, self._record, self._said, self._requests = None, None, None, []
-        self.request.set_text("")
-        self.request.document().clearUndoRedoStacks()
+        self._fold, self._record, self._said = None, None, None
+        if self._shown.becomes(self._session.project):
+            self._requests = []
+            self.request.set_text("")
+            self.request.document().clearUndoRedoStacks()
         self._fill_saved()
         if has_project:
             self._load_requests()
