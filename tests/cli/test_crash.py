@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,15 @@ def test_a_report_that_cannot_be_written_is_said(run: Run, tmp_path: Path) -> No
 
 def test_the_status_is_documented() -> None:
     assert "70 an error of the program itself" in " ".join(build_parser().format_help().split())
+
+
+@pytest.mark.usefixtures("broken")
+def test_an_installation_that_lacks_a_package_still_gets_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    outcome = run("samples")
+    assert outcome.status == 70
+    assert len(outcome.err.strip().splitlines()) == 1
+    assert "ZeroDivisionError" in outcome.err
+    assert "could not be written" in outcome.err

@@ -40,18 +40,18 @@ def report_crash(error: Exception, arguments: Sequence[str]) -> int:
 
 def _write(report: str) -> str:
     """Write the report where no other program's user can read it; say where it is, or why there is none."""
-    from workbench.cli.start import data_folder
-
-    folder = data_folder() / "crashes"
-    path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
     try:
+        from workbench.cli.start import data_folder
+
+        folder = data_folder() / "crashes"
+        path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.fdopen(
             os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
         ) as file:
             file.write(report)
-    except OSError as error:
-        return f"A report could not be written ({error.strerror}); {DEBUG}=1 prints it."
+    except (OSError, ImportError) as error:  # an installation that lacks a package crashes here too
+        return f"A report could not be written ({error}); {DEBUG}=1 prints it."
     return f"The report is in {path}"
 
 

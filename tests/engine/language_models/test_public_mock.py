@@ -261,7 +261,7 @@ def test_t88_a_stopped_stream_is_seen_by_the_server(mock: Mock) -> None:
     using(mock.model(timeout=60), stop)
     [seen] = mock.requests
     assert seen["completed"] is False
-    assert seen["stall_waited"] < 5
+    assert (seen["stall_waited"] or 0) < 5  # none where the end was noticed before the stall began
 
 
 # ---- the translator over the same server ----
