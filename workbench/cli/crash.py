@@ -25,7 +25,9 @@ def report_crash(error: Exception, arguments: Sequence[str]) -> int:
     text = "".join(traceback.format_exception(error))
     if os.environ.get(DEBUG, "0") not in ("", "0"):
         complain(_scrubbed(text))
-    summary = _scrubbed(f"{type(error).__name__}: {str(error)[:300]}")
+    summary = f"{type(error).__name__}: {str(error)[:300]}"
+    if not isinstance(error, ImportError):  # the name of a missing package is no secret, and all that helps
+        summary = _scrubbed(summary)
     names = [
         argument.partition("=")[0] for argument in arguments if argument.startswith("-") and argument != "-"
     ]
