@@ -138,6 +138,7 @@ def test_a_reading_ends_when_the_window_is_closed(
     threading.Timer(0.1, gate.open.set).start()
     session.jobs.shutdown()
     assert gate.ended == ["dropped"]
+    qtbot.wait(700)  # what was put off until a pause, such as the suggestions, asks for nothing more
 
 
 def test_a_file_that_cannot_be_read_is_said_also_in_the_pictures(

@@ -138,6 +138,11 @@ class Jobs(QObject):
         if (handle := self._by_key.pop(key, None)) is not None:
             handle.cancel()
 
+    @property
+    def closed(self) -> bool:
+        """Tell whether the runner was shut down: nothing can be started any more."""
+        return self._closed
+
     def shutdown(self, timeout: float = 5.0, last: CoroutineFactory | None = None) -> None:
         """Cancel everything, run `last` on the loop (if there is one) and wait for the threads to end.
 

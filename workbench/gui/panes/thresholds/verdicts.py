@@ -198,7 +198,7 @@ class Verdicts(QWidget):
     def _ask(self) -> None:
         """Work out the suggestions as a job; their figures come from a bootstrap and take a moment."""
         lab, found = self._lab, self._lab.figures()
-        if lab.session.project is None or not lab.check_name:
+        if lab.session.project is None or not lab.check_name or lab.session.jobs.closed:
             return
         if words := lab.rule_words():
             self._show_no_suggestions(words)
