@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.http_server import JsonHandler, serving
 from workbench.engine.decisions import decision_model_available
 from workbench.engine.workflows import EMBEDDED
 
@@ -113,37 +112,24 @@ def test_a_check_is_stored_and_can_be_replayed(run: Run, triage: Path) -> None:
     assert run("history", triage, "show", 999).status == 2
 
 
-class _Server(BaseHTTPRequestHandler):
+class Server(JsonHandler):
     """Answers every POST with what the test put into `reply`, and counts."""
 
     reply: tuple[int, str, bytes] = (200, "application/json", b"{}")
     requests: list[dict[str, Any]] = []  # noqa: RUF012 - replaced for each test
 
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+    def do_POST(self) -> None:  # noqa: N802 - the name that the server calls
         type(self).requests.append(
-            {"body": json.loads(body), "headers": dict(self.headers), "path": self.path}
+            {"body": self.read_json(), "headers": dict(self.headers), "path": self.path}
         )
-        status, kind, data = type(self).reply
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer_bytes(*type(self).reply)
 
 
 @pytest.fixture
-def server() -> Iterator[tuple[str, type[_Server]]]:
-    handler = type("Handler", (_Server,), {"requests": []})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        thread = threading.Thread(target=running.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{running.server_address[1]}", handler
-        running.shutdown()
-        thread.join()
+def server() -> Iterator[tuple[str, type[Server]]]:
+    handler = type("Handler", (Server,), {"requests": []})
+    with serving(handler) as address:
+        yield address, handler
 
 
 def on_server(project: Path, url: str, provider: str = "system-one", secret: str = "") -> Path:

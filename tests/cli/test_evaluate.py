@@ -8,16 +8,15 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.http_server import JsonHandler, serving
 from workbench.engine.decisions import decision_model_available
 from workbench.engine.projects import Project, ThresholdOrigin
 from workbench.engine.workflows import EMBEDDED
@@ -49,7 +48,7 @@ embedded = pytest.mark.skipif(
 )
 
 
-class _Server(BaseHTTPRequestHandler):
+class _Server(JsonHandler):
     """A decision server for tests: yes with 0.9 where it is asked about a "bad text", with 0.2 elsewhere."""
 
     delay = 0.0
@@ -57,40 +56,25 @@ class _Server(BaseHTTPRequestHandler):
     version = "m-1"
     texts: list[str] = []  # noqa: RUF012 - replaced for each test
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def do_POST(self) -> None:  # noqa: N802 - the name that the server calls
+        body = self.read_json()
         text = json.dumps(body)
         cls = type(self)
         cls.texts.append(text)
         time.sleep(cls.delay)
         if cls.broken is not None and cls.broken in text:
-            self._reply(422, {"error": {"message": "this text is too wide"}})
+            self.answer(422, {"error": {"message": "this text is too wide"}})
             return
         p = 0.9 if "bad text" in text else 0.2
         answers = {name: {"type": "noul", "noul": p} for name in body["questions"]}
-        self._reply(200, {"model": cls.version, "answers": answers})
-
-    def _reply(self, status: int, document: Any) -> None:
-        data = json.dumps(document).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(200, {"model": cls.version, "answers": answers})
 
 
 @pytest.fixture
 def server() -> Iterator[tuple[str, type[_Server]]]:
     handler = type("Handler", (_Server,), {"texts": []})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        thread = threading.Thread(target=running.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{running.server_address[1]}", handler
-        running.shutdown()
-        thread.join()
+    with serving(handler) as address:
+        yield address, handler
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,6 @@ SCHEMA = '{"type": "object", "properties": {"a": {"type": "integer"}}, "required
 CHECK = {"name": "bad", "question": "Is it bad?", "probability": 0.9, "threshold": 0.5, "status": "rejected"}
 REJECTED = {"stage": "output", "checks": [CHECK], "message": "rejected"}
 PASSED = {"stage": "output", "checks": [{**CHECK, "probability": 0.1, "status": "passed"}], "message": ""}
-
-Add = Callable[..., int]
 
 
 @pytest.fixture
@@ -42,9 +39,14 @@ def project(tmp_path: Path, run: Run) -> Path:
     return folder
 
 
-def store_run(project: Path, kind: str, outcome: str, *events: tuple[str, dict[str, object]]) -> int:
+Event = tuple[str, dict[str, object]]
+
+
+def store_run(
+    project: Path, kind: str, outcome: str, *events: Event, inputs: dict[str, object] | None = None
+) -> int:
     with HistoryStore.open(history_path(project)) as store:
-        run_id = store.start_run(kind, f"a {kind}", {"request": REQUEST, "schema": SCHEMA})
+        run_id = store.start_run(kind, f"a {kind}", inputs or {"request": REQUEST, "schema": SCHEMA})
         for number, (name, data) in enumerate(events):
             store.append(run_id, RunEvent(name, number / 10, dict(data)))
         store.finish_run(run_id, outcome)
@@ -229,15 +231,10 @@ def shop(project: Path) -> Path:
     return project
 
 
-def stored(
-    project: Path, kind: str, inputs: dict[str, object], *events: tuple[str, dict[str, object]]
-) -> int:
-    with HistoryStore.open(history_path(project)) as store:
-        run_id = store.start_run(kind, f"a {kind}", inputs)
-        for number, (name, data) in enumerate(events):
-            store.append(run_id, RunEvent(name, number / 10, dict(data)))
-        store.finish_run(run_id, str(dict(events[-1][1]).get("outcome", "passed")))
-    return run_id
+def stored(project: Path, kind: str, inputs: dict[str, object], *events: Event) -> int:
+    """Store a run that ended as its last event says."""
+    outcome = str(events[-1][1].get("outcome", "passed"))
+    return store_run(project, kind, outcome, *events, inputs=inputs)
 
 
 def test_a_check_runs_again_below_the_first(run: Run, shop: Path) -> None:

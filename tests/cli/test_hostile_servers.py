@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Outcome, Run
-from tests.engine.loopback import Answer, Received, Server, answers, reply, serve
+from tests.engine.loopback import Answer, Received, Server, answers, endless, reply, serve
 
 PROVIDERS = ("system-one", "sglang", "chat-logprobs")
 KEY = "sk-loopback-0123456789"
@@ -113,21 +113,6 @@ def check(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
         return outcome
 
     return call
-
-
-def endless(head: bytes, piece: bytes, pause: float) -> Answer:
-    """Answer with `head` and then `piece` for ever."""
-
-    async def answer(
-        request: Received, writer: asyncio.StreamWriter, server: Server, reader: asyncio.StreamReader
-    ) -> None:
-        writer.write(head)
-        while not reader.at_eof():
-            writer.write(piece)
-            await writer.drain()
-            await asyncio.sleep(pause)
-
-    return answer
 
 
 def torn(data: bytes) -> Answer:

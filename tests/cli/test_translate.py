@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.test_check import Server, on_server
+from tests.http_server import serving
 
 RECORDED = ("--model", "recorded")
 
@@ -87,20 +89,14 @@ def test_an_empty_request_and_a_run_that_is_not_there_are_wrong_calls(run: Run, 
 
 
 def test_a_reply_of_a_chat_server_goes_the_whole_way(run: Run, booking: Path) -> None:
-    from tests.cli.test_check import ThreadingHTTPServer, _Server, on_server
-
-    handler = type("Handler", (_Server,), {"requests": []})
+    handler = type("Handler", (Server,), {"requests": []})
     reply = {
         "choices": [{"message": {"role": "assistant", "content": "no json at all"}, "finish_reason": "stop"}]
     }
     handler.reply = (200, "application/json", json.dumps(reply).encode())
-    import threading
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        project = on_server(booking, f"http://127.0.0.1:{running.server_address[1]}/v1", "openai")
+    with serving(handler) as address:
+        project = on_server(booking, f"{address}/v1", "openai")
         outcome = run("translate", project, "--request", "a table for two", "--model", "server", "--json")
-        running.shutdown()
     assert outcome.status == 1
     assert outcome.json["outcome"] == "no_json"
     assert len(outcome.json["attempts"]) == 2

@@ -56,6 +56,21 @@ def answers(*whole: bytes) -> Answer:
     return answer
 
 
+def endless(head: bytes, piece: bytes, pause: float) -> Answer:
+    """Answer with `head` and then `piece` for ever, every `pause` seconds."""
+
+    async def answer(
+        request: Received, writer: asyncio.StreamWriter, server: Server, reader: asyncio.StreamReader
+    ) -> None:
+        writer.write(head)
+        while not reader.at_eof():
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause)
+
+    return answer
+
+
 @contextlib.asynccontextmanager
 async def serve(answer: Answer, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[Server]:
     """Run a server on a free port of this computer."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.loopback import Answer, Received, Server, answers, reply, serve
+from tests.engine.loopback import Answer, Received, Server, answers, endless, reply, serve
 from workbench.engine.decisions import DecisionError, DecisionRequest, YesNoQuestion, open_decision_model
 from workbench.engine.http import HttpClient, HttpError, HttpReply
 from workbench.engine.language_models import LanguageModelError, Message, open_language_model
@@ -22,17 +22,7 @@ QUICK = {"max_retries": 0, "timeout": 0.5, "total_budget": 0.5, "budget": 0.5}
 
 def dripping(piece: bytes, head: bytes = EVENT_STREAM) -> Answer:
     """Answer with `head` and then `piece` for ever, a little at a time."""
-
-    async def answer(
-        request: Received, writer: asyncio.StreamWriter, server: Server, reader: asyncio.StreamReader
-    ) -> None:
-        writer.write(head)
-        while not reader.at_eof():
-            writer.write(piece)
-            await writer.drain()
-            await asyncio.sleep(0.02)
-
-    return answer
+    return endless(head, piece, 0.02)
 
 
 def chat_failure(

@@ -308,6 +308,17 @@ def test_a_secret_inside_the_body_is_scrubbed_from_the_record() -> None:
     assert asyncio.run(run()).request.request_body == {"input": "my key is [secret openai]"}
 
 
+def test_a_secret_that_a_streaming_server_sends_back_in_a_header_is_scrubbed() -> None:
+    async def run() -> Any:
+        http = client(Script(httpx.Response(200, text="a", headers={"x-seen": "key sk-secret-value-1"})))
+        async with http.stream_lines(URL, {}, secret=KEY) as stream:
+            return stream.exchange
+
+    exchange = asyncio.run(run())
+    assert exchange.status == 200
+    assert exchange.response_headers["x-seen"] == "key [secret openai]"
+
+
 def test_a_secret_goes_to_no_other_origin() -> None:
     script = Script(OK)
     for url in ("https://evil.example/v1", "http://models.example/v1", "https://models.example:8443/v1"):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -74,36 +75,37 @@ def make_project(folder: Path) -> Path:
     return project
 
 
-def open_session(qtbot: QtBot, tmp_path: Path, *, live: bool = False) -> Iterator[Session]:
-    """Yield a session on a copy of the sample, whose prompt is filled; close it at the end."""
+def open_sample(qtbot: QtBot, session: Session, folder: Path) -> None:
+    """Open a copy of the sample, made in `folder`, with its recordings as chat model, and wait for its prompt."""
+    session.open(make_project(folder))
+    session.set_chat_model("recorded")
+    qtbot.waitUntil(lambda: session.rendering() is not None, timeout=WAIT_MS)
+
+
+@pytest.fixture
+def sample_session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
+    """A session on a copy of the sample, whose prompt is filled.
+
+    A file whose tests all stand on it makes it theirs with `session = sample_session`.
+    """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     apply_theme(app, "light")
     settings = AppSettings(tmp_path / "config")
-    settings.set("checks.live", live)
+    settings.set("checks.live", False)
     session = Session(settings, secrets=Secrets(os.environ))
-    session.open(make_project(tmp_path))
-    session.set_chat_model("recorded")
-    qtbot.waitUntil(lambda: session.rendering() is not None, timeout=WAIT_MS)
+    open_sample(qtbot, session, tmp_path)
     yield session
     session.close()
     session.deleteLater()
 
 
-def warm_embedded_model() -> Iterator[None]:
-    """Start the worker process of the embedded model, which all tests of a file share, and end it at the end."""
-    from workbench.engine.decisions import DecisionRequest, YesNoQuestion, open_decision_model
-    from workbench.engine.model_settings import ModelSettings
-    from workbench.engine.workers import close_shared_workers
-
-    async def ask() -> None:
-        model = open_decision_model(ModelSettings("embedded", "embedded"))
-        await model.decide(DecisionRequest("Hello", {"greeting": YesNoQuestion("Is it a greeting?")}))
-        await model.aclose()
-
-    asyncio.run(ask())
-    yield
-    close_shared_workers()
+def saved_toml(session: Session) -> str:
+    """Save the project and return its settings file."""
+    session.save()
+    root = session.snapshot().root
+    assert root is not None
+    return (root / "workbench.toml").read_text(encoding="utf-8")
 
 
 def run_checks(qtbot: QtBot, session: Session, start: Any) -> None:

@@ -7,6 +7,7 @@ import os
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 os.environ.pop("PROMPT_WORKBENCH_CONFIG", None)
 
+import asyncio
 import gc
 import threading
 import time
@@ -17,6 +18,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 
+from workbench.engine.projects import copy_sample
 from workbench.engine.secrets import Secrets
 from workbench.gui.application import make_application
 from workbench.gui.main_window import MainWindow
@@ -121,6 +123,23 @@ def drop_widgets() -> None:
     gc.collect()
 
 
+@pytest.fixture(scope="module")
+def embedded_model() -> Iterator[None]:
+    """The worker process of the embedded model, warm, which all tests of a file share; it ends with them."""
+    from workbench.engine.decisions import DecisionRequest, YesNoQuestion, open_decision_model
+    from workbench.engine.model_settings import ModelSettings
+    from workbench.engine.workers import close_shared_workers
+
+    async def ask() -> None:
+        model = open_decision_model(ModelSettings("embedded", "embedded"))
+        await model.decide(DecisionRequest("Hello", {"greeting": YesNoQuestion("Is it a greeting?")}))
+        await model.aclose()
+
+    asyncio.run(ask())
+    yield
+    close_shared_workers()
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> AppSettings:
     return AppSettings(tmp_path / "config")
@@ -190,4 +209,13 @@ def open_window(window: MainWindow, project_folder: Path, settled: Callable[[Ses
     assert window.files.open_folder(project_folder, ask=False)
     settled(window.session)
     window.activateWindow()
+    return window
+
+
+@pytest.fixture
+def triage(window: MainWindow, tmp_path: Path, settled: Callable[[Session], None]) -> MainWindow:
+    """The main window with the sample *Support triage* open and rendered."""
+    copy_sample("support-triage", tmp_path / "triage")
+    assert window.files.open_folder(tmp_path / "triage", ask=False)
+    settled(window.session)
     return window

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.benches import WAIT_MS, sample_session
 from tests.gui.conftest import drop_widgets
 from workbench.gui.dialogs.csv_import import CsvImportDialog
 from workbench.gui.panes.thresholds import ThresholdsPane
@@ -17,9 +16,7 @@ from workbench.gui.shell.session import Session
 CHECKS = {"input": ["rude", "offTopic"], "output": ["promises"]}
 
 
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 def opened(

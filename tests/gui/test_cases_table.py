@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.benches import WAIT_MS, sample_session
 from workbench.engine.evaluation.rows import ResultRow, ResultsFile, asked_hash
 from workbench.gui.models.cases import LABEL, NOTE, OUTCOME, TEXT
 from workbench.gui.models.cases_filter import FILTERS
@@ -21,10 +18,7 @@ from workbench.gui.panes.thresholds.case_table import CaseTable
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.text_input import TextInput
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session, run_checks, warm_embedded_model
+from tests.gui.benches import WAIT_MS, run_checks, sample_session
 from workbench.engine.evaluation import Case
 from workbench.engine.guardrails import (
     BrokenCheck,
@@ -41,14 +39,8 @@ RULES = (CARD, LONG, GERMAN)
 NOWHERE = ModelSettings("decision", "gguf", options={"path": "nowhere.gguf"})
 
 
-@pytest.fixture(scope="module", autouse=True)
-def embedded_model() -> Iterator[None]:
-    yield from warm_embedded_model()
-
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+pytestmark = pytest.mark.usefixtures("embedded_model")
+session = sample_session
 
 
 @pytest.fixture

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.benches import WAIT_MS, sample_session
 from workbench.engine.exports import find_target, targets
 from workbench.gui.dialogs import questions
 from workbench.gui.dialogs.export import ExportDialog, losses_in_words
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.code_view import CodeView
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session, warm_embedded_model
+from tests.gui.benches import WAIT_MS, sample_session
+from tests.http_server import JsonHandler, serving
 from workbench.engine.guardrails.settings import CheckSettings
 from workbench.engine.secrets import Secrets
 from workbench.gui.dialogs.check_editor import CheckEditor
 from workbench.gui.dialogs.model_settings import ModelSettingsDialog
 from workbench.gui.shell.session import Session
 
-
-@pytest.fixture(scope="module", autouse=True)
-def embedded_model() -> Iterator[None]:
-    yield from warm_embedded_model()
-
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+pytestmark = pytest.mark.usefixtures("embedded_model")
+session = sample_session
 
 
 def editor(qtbot: QtBot, check: CheckSettings, taken: set[str] | None = None) -> CheckEditor:
@@ -160,37 +148,24 @@ def test_a_test_of_the_connection_names_the_dialect_and_what_is_missing(
 ) -> None:
     """The server is ours: it speaks System One, and does not count tokens."""
 
-    class Server(BaseHTTPRequestHandler):
+    class Server(JsonHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            questions = body.get("questions")
+            questions = self.read_json().get("questions")
             known = self.path.endswith("systemone")
             answers = {name: {"type": "noul", "noul": 0.9} for name in questions} if known else {}
-            data = json.dumps({"model": "jev-latest", "answers": answers}).encode()
-            self.send_response(200 if known else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self.answer(200 if known else 404, {"model": "jev-latest", "answers": answers})
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        try:
-            dialog = ModelSettingsDialog(session, chosen="decision")
-            qtbot.addWidget(dialog)
-            dialog.show()
-            provider = "system-one" if speaks else "sglang"
-            dialog.provider.setCurrentIndex(dialog.provider.findData(provider))
-            dialog.base_url.setText(f"http://127.0.0.1:{running.server_address[1]}")
-            dialog.model.setText("jev-latest")
-            dialog.test()
-            qtbot.waitUntil(dialog.test_button.isEnabled, timeout=WAIT_MS)
-            words = dialog.test_words.text()
-        finally:
-            running.shutdown()
+    with serving(Server) as address:
+        dialog = ModelSettingsDialog(session, chosen="decision")
+        qtbot.addWidget(dialog)
+        dialog.show()
+        provider = "system-one" if speaks else "sglang"
+        dialog.provider.setCurrentIndex(dialog.provider.findData(provider))
+        dialog.base_url.setText(address)
+        dialog.model.setText("jev-latest")
+        dialog.test()
+        qtbot.waitUntil(dialog.test_button.isEnabled, timeout=WAIT_MS)
+        words = dialog.test_words.text()
     if speaks:
         assert "jev-latest answered in" in words
         assert "does not tell token counts" in words

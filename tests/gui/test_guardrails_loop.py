@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, ScriptedModel, open_session, use_model, warm_embedded_model
+from tests.gui.benches import WAIT_MS, ScriptedModel, sample_session, use_model
 from workbench.engine.decisions.embedded import EmbeddedDecisionModel
 from workbench.engine.decisions.errors import DecisionError
 from workbench.engine.guardrails.results import CheckResult, GuardrailResult
@@ -23,14 +20,8 @@ PROMISE = "You will get the full price back and a voucher of 40 euros, plus 15 p
 HARMLESS = "A colleague will look at your parcel tomorrow and write to you."
 
 
-@pytest.fixture(scope="module", autouse=True)
-def embedded_model() -> Iterator[None]:
-    yield from warm_embedded_model()
-
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+pytestmark = pytest.mark.usefixtures("embedded_model")
+session = sample_session
 
 
 @pytest.fixture

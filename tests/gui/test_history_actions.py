@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,13 @@ from tests.gui.benches import (
     REQUEST,
     WAIT_MS,
     ScriptedModel,
-    make_project,
+    open_sample,
     use_model,
 )
-from workbench.engine.secrets import Secrets
 from workbench.gui.dialogs.branch import BranchDialog
 from workbench.gui.dialogs.request_batch import RequestBatchDialog
 from workbench.gui.main_window import MainWindow
 from workbench.gui.panes.history import HistoryPane
-from workbench.gui.shell.session import Session
-from workbench.gui.shell.settings import AppSettings
 
 ALL = (
     "again",
@@ -42,20 +38,10 @@ ALL = (
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    settings = AppSettings(tmp_path / "config")
-    settings.set("checks.live", False)
-    session = Session(settings, secrets=Secrets({}))
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    window.resize(1440, 900)
-    window.show()
-    session.open(make_project(tmp_path))
-    session.set_chat_model("recorded")
-    qtbot.waitUntil(lambda: session.rendering() is not None, timeout=WAIT_MS)
-    yield window
-    window.edits.close()
-    session.close()
+def window(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> MainWindow:
+    """The main window on the sample that the tests of the panes stand on."""
+    open_sample(qtbot, window.session, tmp_path)
+    return window
 
 
 def enabled(window: MainWindow) -> set[str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, ScriptedModel, open_session, use_model
+from tests.gui.benches import WAIT_MS, ScriptedModel, sample_session, use_model
 from tests.gui.test_history_branches import finish, rows
 from tests.gui.test_tools_program import TOOLS, program
 from workbench.engine.events import RunEvent
@@ -25,9 +23,7 @@ BAD = program(("find", "A7"), ("close", "A7"))
 LONG = "A response that is longer than the length that the project's only check lets pass."
 
 
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from tests.gui.benches import (
     SECOND_REPLY,
     WAIT_MS,
     ScriptedModel,
-    open_session,
+    sample_session,
     use_model,
 )
 from workbench.engine.history import HistoryStore
@@ -34,10 +33,7 @@ from workbench.gui.panes.history import HistoryPane
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.comparison import RESPECTS
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

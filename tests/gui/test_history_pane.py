@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +15,8 @@ from tests.gui.benches import (
     REQUEST,
     SECOND_REPLY,
     WAIT_MS,
-    open_session,
     run_checks,
-    warm_embedded_model,
+    sample_session,
 )
 from workbench.engine.evaluation import ResultRow, evaluate_rows, evaluated_data
 from workbench.engine.events import RunEvent
@@ -33,15 +30,8 @@ from workbench.gui.panes.history.replay import SPEEDS
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.diff_view import align
 
-
-@pytest.fixture(scope="module", autouse=True)
-def embedded_model() -> Iterator[None]:
-    yield from warm_embedded_model()
-
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+pytestmark = pytest.mark.usefixtures("embedded_model")
+session = sample_session
 
 
 @pytest.fixture

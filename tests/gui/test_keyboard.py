@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from workbench.engine.projects import copy_sample
 from workbench.gui.dialogs.export import ExportDialog
 from workbench.gui.dialogs.model_settings import ModelSettingsDialog
 from workbench.gui.dialogs.new_project import NewProjectDialog
@@ -30,16 +29,7 @@ from workbench.gui.dialogs.shortcuts import ShortcutsDialog
 from workbench.gui.main_window import MainWindow
 from workbench.gui.shell.actions import MENUS
 
-# Shortcuts that every program has and that Qt gives to whatever has the keyboard.
 LAYOUTS = ("Compose", "Thresholds", "History")
-
-
-@pytest.fixture
-def triage(window: MainWindow, tmp_path: Path, settled) -> MainWindow:
-    copy_sample("support-triage", tmp_path / "triage")
-    assert window.files.open_folder(tmp_path / "triage", ask=False)
-    settled(window.session)
-    return window
 
 
 def _stops(top: QWidget) -> Iterator[QWidget]:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.benches import WAIT_MS, sample_session
+from tests.http_server import JsonHandler, serving
 from workbench.engine.model_settings import ModelSettings
 from workbench.gui.dialogs.model_settings import ModelSettingsDialog
 from workbench.gui.shell.session import Session
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture
@@ -96,37 +88,26 @@ def test_the_choice_stays_while_the_fields_are_filled_in_and_not_for_another_mod
     assert not dialog.tested_as.decides()
 
 
-class Both(BaseHTTPRequestHandler):
+class Both(JsonHandler):
     """A server with decisions and chat; it notes what it was asked."""
 
     asked: list[str]
 
     def do_GET(self) -> None:
-        self._say(404, {})
+        self.answer(404, {})
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.read_json()
         self.asked.append(self.path)
         if self.path.endswith("/decisions"):
             answers = [
                 {"type": "predicate", "name": each["name"], "probability": 0.9} for each in body["questions"]
             ]
-            self._say(200, {"model": "both-1", "answers": answers})
+            self.answer(200, {"model": "both-1", "answers": answers})
         else:
             message = {"role": "assistant", "content": "{}"}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            self._say(200, {"model": "both-1", "choices": [choice]})
-
-    def _say(self, status: int, value: object) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
+            self.answer(200, {"model": "both-1", "choices": [choice]})
 
 
 @pytest.mark.parametrize(("decides", "ending"), [(True, "/decisions"), (False, "/chat/completions")])
@@ -135,18 +116,14 @@ def test_the_server_is_asked_for_the_kind_that_was_chosen(
 ) -> None:
     asked: list[str] = []
     handler = type("Noting", (Both,), {"asked": asked})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            dialog.add("other")
-            dialog.base_url.setText(f"http://127.0.0.1:{server.server_address[1]}/v1")
-            dialog.model.setText("both-1")
-            dialog.tested_as.setCurrentIndex(dialog.tested_as.findData(decides))
-            dialog.test()
-            qtbot.waitUntil(dialog.test_button.isEnabled, timeout=WAIT_MS)
-            words = dialog.test_words.text()
-        finally:
-            server.shutdown()
+    with serving(handler) as address:
+        dialog.add("other")
+        dialog.base_url.setText(f"{address}/v1")
+        dialog.model.setText("both-1")
+        dialog.tested_as.setCurrentIndex(dialog.tested_as.findData(decides))
+        dialog.test()
+        qtbot.waitUntil(dialog.test_button.isEnabled, timeout=WAIT_MS)
+        words = dialog.test_words.text()
     assert "answered" in words
     assert asked
     assert all(path.endswith(ending) for path in asked)

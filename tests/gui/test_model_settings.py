@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QDialogButtonBox
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from tests.engine.decisions.servers import running
-from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.benches import WAIT_MS, sample_session
 from workbench.engine.language_models import Probe, presets
 from workbench.engine.secrets import Secrets
 from workbench.gui.dialogs.model_settings import ModelSettingsDialog
@@ -19,10 +19,7 @@ from workbench.gui.dialogs.model_trial import seen
 from workbench.gui.main_window import MainWindow
 from workbench.gui.shell.session import Session
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture
@@ -40,6 +37,21 @@ def fill_in(dialog: ModelSettingsDialog, title: str) -> None:
     assert row > 0
     dialog.preset.setCurrentIndex(row)
     dialog.preset.activated.emit(row)
+
+
+def assert_refused(
+    dialog: ModelSettingsDialog, fields: Mapping[str, QLineEdit], field: str, text: str
+) -> None:
+    """Type what a field cannot take: it is said, stays out of the model, and cannot be saved until it is gone."""
+    save = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+    fields[field].setText(text)
+    assert "must be" in dialog.test_words.text()
+    assert not save.isEnabled()
+    made = dialog.current()
+    assert made is not None
+    assert field not in made.options
+    fields[field].clear()
+    assert save.isEnabled()
 
 
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.id)
@@ -81,15 +93,7 @@ def test_prices_go_into_the_project_and_out_again(dialog: ModelSettingsDialog, s
 def test_what_is_no_price_is_said_and_cannot_be_saved(
     dialog: ModelSettingsDialog, field: str, text: str
 ) -> None:
-    save = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
-    dialog.prices.fields[field].setText(text)
-    assert "must be" in dialog.test_words.text()
-    assert not save.isEnabled()
-    made = dialog.current()
-    assert made is not None
-    assert field not in made.options
-    dialog.prices.fields[field].clear()
-    assert save.isEnabled()
+    assert_refused(dialog, dialog.prices.fields, field, text)
 
 
 def test_a_file_of_this_computer_is_chosen_and_kept_with_its_context(
@@ -153,15 +157,7 @@ def test_limits_go_into_the_project_and_out_again_and_other_options_stay(
 def test_a_limit_that_cannot_be_is_said_and_cannot_be_saved(
     dialog: ModelSettingsDialog, field: str, text: str
 ) -> None:
-    save = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
-    dialog.options.fields[field].setText(text)
-    assert "must be" in dialog.test_words.text()
-    assert not save.isEnabled()
-    made = dialog.current()
-    assert made is not None
-    assert field not in made.options
-    dialog.options.fields[field].clear()
-    assert save.isEnabled()
+    assert_refused(dialog, dialog.options.fields, field, text)
 
 
 @pytest.mark.parametrize(

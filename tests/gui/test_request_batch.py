@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import MENDED, REQUEST, WAIT_MS, ScriptedModel, open_session, use_model
+from tests.gui.benches import MENDED, REQUEST, WAIT_MS, ScriptedModel, sample_session, use_model
 from workbench.gui.dialogs.request_batch import KIND, RequestBatchDialog
 from workbench.gui.models.request_batch import CHANGE, RESULT, TOKENS
 from workbench.gui.shell.session import Session
@@ -18,9 +17,7 @@ VALID = json.dumps(MENDED)
 OTHER = "The zipper is stuck, order FH-30000."
 
 
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture
@@ -37,6 +34,19 @@ def requests(tmp_path: Path) -> Path:
     path = tmp_path / "requests.txt"
     path.write_text(f"\ufeff# requests of May\r\n{REQUEST}\r\n\r\n{OTHER}\r\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def held(
+    qtbot: QtBot, dialog: RequestBatchDialog, requests: Path, monkeypatch: pytest.MonkeyPatch
+) -> ScriptedModel:
+    """The model of a batch that is under way: it was asked the first request, and keeps its reply back."""
+    model = ScriptedModel([VALID], hold=True)
+    use_model(monkeypatch, model)
+    dialog.open_file(requests)
+    dialog.run()
+    qtbot.waitUntil(lambda: bool(model.asked), timeout=WAIT_MS)
+    return model
 
 
 def run(qtbot: QtBot, session: Session, dialog: RequestBatchDialog) -> None:
@@ -137,19 +147,10 @@ def test_requests_of_the_history_are_taken_each_once(
 
 
 def test_stop_ends_the_call_and_keeps_what_was_done(
-    qtbot: QtBot,
-    session: Session,
-    dialog: RequestBatchDialog,
-    requests: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot, dialog: RequestBatchDialog, held: ScriptedModel
 ) -> None:
-    model = ScriptedModel([VALID], hold=True)
-    use_model(monkeypatch, model)
-    dialog.open_file(requests)
-    dialog.run()
-    qtbot.waitUntil(lambda: bool(model.asked), timeout=WAIT_MS)
     dialog.stop_button.click()
-    qtbot.waitUntil(lambda: model.cancelled, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: held.cancelled, timeout=WAIT_MS)
     assert cells(dialog, RESULT) == ["stopped by you", "waiting"]
     assert "Stopped by you." in dialog.state.text()
     assert dialog.run_button.isEnabled()
@@ -164,17 +165,8 @@ def test_a_request_that_cannot_be_sent_does_not_take_the_others_with_it(
 
 
 def test_closing_the_window_stops_the_run(
-    qtbot: QtBot,
-    session: Session,
-    dialog: RequestBatchDialog,
-    requests: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot, session: Session, dialog: RequestBatchDialog, held: ScriptedModel
 ) -> None:
-    model = ScriptedModel([VALID], hold=True)
-    use_model(monkeypatch, model)
-    dialog.open_file(requests)
-    dialog.run()
-    qtbot.waitUntil(lambda: bool(model.asked), timeout=WAIT_MS)
     dialog.close()
-    qtbot.waitUntil(lambda: model.cancelled, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: held.cancelled, timeout=WAIT_MS)
     assert KIND not in session.running()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.benches import WAIT_MS, sample_session
 from workbench.gui.panes.parameters import ParametersPane
 from workbench.gui.panes.schema_watch import FileWatch
 from workbench.gui.panes.schemas import SchemaPane
@@ -19,9 +18,7 @@ from workbench.gui.shell.session import Session
 PARTED = {"type": "object", "properties": {"who": {"$ref": "parts/person.json"}}, "required": ["who"]}
 
 
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session, warm_embedded_model
+from tests.gui.benches import WAIT_MS, sample_session
 from workbench.engine.decisions.embedded import EmbeddedDecisionModel
 from workbench.engine.evaluation import earlier_path
 from workbench.engine.evaluation.intervals import clopper_pearson
@@ -32,15 +31,8 @@ from workbench.gui.panes.thresholds.verdicts import kept_promise
 from workbench.gui.shell.last_run import finished_run
 from workbench.gui.shell.session import Session
 
-
-@pytest.fixture(scope="module", autouse=True)
-def embedded_model() -> Iterator[None]:
-    yield from warm_embedded_model()
-
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+pytestmark = pytest.mark.usefixtures("embedded_model")
+session = sample_session
 
 
 @pytest.fixture

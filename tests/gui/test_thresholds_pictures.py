@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
@@ -12,7 +10,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.benches import WAIT_MS, sample_session
 from workbench.engine.evaluation import Case
 from workbench.engine.evaluation.rows import ResultRow, ResultsFile, asked_hash
 from workbench.engine.projects import Project
@@ -26,10 +24,7 @@ from workbench.gui.panes.thresholds.slices import Slices
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.plot_histogram import HistogramPlot, bar_tops
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 def open_lab(qtbot: QtBot, session: Session, p: list[float], labels: list[bool | None]) -> ThresholdsPane:

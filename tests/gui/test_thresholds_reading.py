@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, make_project, open_session
+from tests.gui.benches import WAIT_MS, make_project, sample_session
 from workbench.engine.evaluation.cases import Case
 from workbench.engine.evaluation.rows import ResultRow, ResultsFile, asked_hash
 from workbench.gui.models.cases_columns import CaseColumns
@@ -22,10 +22,7 @@ from workbench.gui.panes.thresholds.slices import Slices
 from workbench.gui.panes.thresholds.turns import PATIENCE_SECONDS, TURN_SECONDS, Turns, WithdrawnError
 from workbench.gui.shell.session import Session
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

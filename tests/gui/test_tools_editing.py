@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, ScriptedModel, open_session, use_model
+from tests.gui.benches import WAIT_MS, ScriptedModel, sample_session, saved_toml, use_model
 from workbench.engine.language_models import Completion, Message, ToolCall, Usage
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.gui.panes.tools import ToolsPane
@@ -23,12 +23,14 @@ LOOKUP = ToolDefinition(
 WITH_RAW = replace(LOOKUP, simulate=Simulation(json='{"state": "sent"}', result='{"row": 17}'))
 
 
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    for session in open_session(qtbot, tmp_path):
-        assert session.project is not None
-        session.project.set_tools(())  # each test writes the tools that it needs
-        yield session
+session = sample_session
+
+
+@pytest.fixture(autouse=True)
+def no_tools(session: Session) -> None:
+    """Each test writes the tools that it needs."""
+    assert session.project is not None
+    session.project.set_tools(())
 
 
 @pytest.fixture
@@ -44,16 +46,8 @@ def tools(session: Session) -> tuple[ToolDefinition, ...]:
     return session.snapshot().tools
 
 
-def toml(session: Session) -> str:
-    """Return the settings file as it would be saved."""
-    session.save()
-    root = session.snapshot().root
-    assert root is not None
-    return (root / "workbench.toml").read_text(encoding="utf-8")
-
-
 def test_a_tool_is_added_described_and_saved(session: Session, pane: ToolsPane) -> None:
-    before = toml(session)
+    before = saved_toml(session)
     pane.add_button.click()
     pane.form.name.setText("lookup")
     pane.form.name.editingFinished.emit()
@@ -63,11 +57,11 @@ def test_a_tool_is_added_described_and_saved(session: Session, pane: ToolsPane) 
     assert [item.name for item in tools(session)] == ["lookup"]
     assert tools(session)[0].description == "Finds an order."
     assert "required" in tools(session)[0].parameters
-    assert "[[tools]]" in toml(session)
+    assert "[[tools]]" in saved_toml(session)
     while session.undo_stack.canUndo():
         session.undo_stack.undo()
     assert tools(session) == ()
-    assert toml(session) == before
+    assert saved_toml(session) == before
 
 
 @pytest.mark.parametrize(
@@ -275,7 +269,7 @@ def test_a_tool_is_told_to_end_the_conversation_and_what_undoes_it(session: Sess
     first = tools(session)[0]
     assert (first.return_immediately, first.compensate) == (True, "cancel")
     assert first.simulate == Simulation(json='{"state": "sent"}', attributes='{"trace": "t-1"}')
-    written = toml(session)
+    written = saved_toml(session)
     assert "return_immediately = true" in written
     assert 'compensate = "cancel"' in written
     session.undo_stack.undo()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, open_session
+from tests.gui.benches import WAIT_MS, sample_session
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.gui.panes.tools import ToolsPane
 from workbench.gui.shell.places import Place
@@ -25,9 +23,7 @@ TOOLS = (
 )
 
 
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

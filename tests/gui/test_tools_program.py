@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, ScriptedModel, open_session, use_model
+from tests.gui.benches import WAIT_MS, ScriptedModel, sample_session, use_model
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.gui.panes.tools import ToolsPane
 from workbench.gui.panes.tools.program import ToolProgram
@@ -27,9 +25,7 @@ def program(*calls: tuple[str, Any]) -> str:
     return json.dumps({"@steps": [{"@func": name, "@args": [argument]} for name, argument in calls]})
 
 
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

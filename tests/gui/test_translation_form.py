@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,8 @@ from tests.gui.benches import (
     SECOND_REPLY,
     WAIT_MS,
     ScriptedModel,
-    open_session,
+    sample_session,
+    saved_toml,
     use_model,
 )
 from workbench.engine.templates.options import MessageTemplate
@@ -24,10 +23,7 @@ from workbench.engine.translation.settings import Rule, TranslationSettings
 from workbench.gui.panes.translation import TranslationPane
 from workbench.gui.shell.session import Session
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture
@@ -44,14 +40,6 @@ def pane(qtbot: QtBot, session: Session) -> TranslationPane:
 
 def settings(session: Session) -> TranslationSettings:
     return session.snapshot().translation
-
-
-def toml(session: Session) -> str:
-    """Return the settings file as it would be saved."""
-    session.save()
-    root = session.snapshot().root
-    assert root is not None
-    return (root / "workbench.toml").read_text(encoding="utf-8")
 
 
 def put_preamble(pane: TranslationPane) -> None:
@@ -88,16 +76,16 @@ def test_a_setting_that_the_file_did_not_state_is_taken_out_again_by_undo(
     session: Session, pane: TranslationPane, key: str, edit: Any, expected: Any
 ) -> None:
     session.edit("translation", lambda project: project.set_translation(key, None))
-    before = toml(session)
+    before = saved_toml(session)
     pane.settings_form.reload()
     edit(pane)
     value = getattr(settings(session), key)
     assert (dict(value) if key == "budget" else value) == expected
-    assert toml(session) != before
+    assert saved_toml(session) != before
     session.undo_stack.undo()
-    assert toml(session) == before
+    assert saved_toml(session) == before
     session.undo_stack.redo()
-    assert key in toml(session)
+    assert key in saved_toml(session)
 
 
 def test_a_limit_is_taken_away_again_and_what_the_form_does_not_round_stays(

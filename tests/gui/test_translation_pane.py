@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from tests.gui.benches import (
     SECOND_REPLY,
     WAIT_MS,
     ScriptedModel,
-    open_session,
+    sample_session,
     use_model,
 )
 from workbench.engine.projects import Project
@@ -27,10 +26,7 @@ from workbench.gui.panes.schemas import SchemaPane
 from workbench.gui.panes.translation import TranslationPane
 from workbench.gui.shell.session import Session
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import SCHEMA, WAIT_MS, open_session
+from tests.gui.benches import SCHEMA, WAIT_MS, sample_session
 from workbench.engine.schemas import JsonSchema
 from workbench.gui.panes.schemas import SchemaPane
 from workbench.gui.shell.session import Session
 
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    yield from open_session(qtbot, tmp_path)
+session = sample_session
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,15 +14,6 @@ from workbench.engine.projects import Project, list_samples
 from workbench.gui.panes import welcome
 from workbench.gui.panes.welcome import WelcomePage
 from workbench.gui.shell.session import Session
-from workbench.gui.shell.settings import AppSettings
-
-
-@pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path) -> Iterator[Session]:
-    session = Session(AppSettings(tmp_path / "config"))
-    yield session
-    session.close()
-    session.deleteLater()
 
 
 @pytest.fixture

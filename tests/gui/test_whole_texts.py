@@ -11,9 +11,7 @@ from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import warm_embedded_model
 from tests.gui.cut_texts import cut_texts
-from workbench.engine.projects import copy_sample
 from workbench.gui.main_window import MainWindow
 from workbench.gui.shell import scale as scaling
 from workbench.gui.shell.scale import fit, px, scale, set_interface_size
@@ -25,21 +23,16 @@ PANES = ("translation", "placeholders", "options", "tools", "problems")
 SIZES = [(1440, 900), (1280, 800)]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def embedded_model() -> Iterator[None]:
-    yield from warm_embedded_model()
+pytestmark = pytest.mark.usefixtures("embedded_model")
 
 
 @pytest.fixture
-def triage(window: MainWindow, tmp_path: Path, qtbot: QtBot, settled) -> MainWindow:
+def triage(triage: MainWindow, qtbot: QtBot, settled) -> MainWindow:
     """The window on the sample *Support triage*, with its checks run."""
-    copy_sample("support-triage", tmp_path / "triage")
-    assert window.files.open_folder(tmp_path / "triage", ask=False)
-    settled(window.session)
-    with qtbot.waitSignal(window.session.run_finished, timeout=60_000):
-        window.session.run_checks("input")
-    settled(window.session)
-    return window
+    with qtbot.waitSignal(triage.session.run_finished, timeout=60_000):
+        triage.session.run_checks("input")
+    settled(triage.session)
+    return triage
 
 
 @pytest.fixture

@@ -13,11 +13,6 @@ from workbench.engine.events import RunEvent
 from workbench.engine.history import AttemptSummary, HistoryError, HistoryStore
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / ".workbench" / "history.sqlite"
-
-
 def fill(path: Path) -> int:
     with HistoryStore.open(path) as store:
         for number in range(5):

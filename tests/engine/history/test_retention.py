@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,6 @@ import pytest
 from workbench.engine.events import RunEvent
 from workbench.engine.history import AttemptSummary, HistoryStore
 from workbench.engine.history.attempts import attempts_of
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / ".workbench" / "history.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[HistoryStore]:
-    with HistoryStore.open(path) as opened:
-        yield opened
 
 
 def made(

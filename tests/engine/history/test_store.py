@@ -5,24 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from workbench.engine.events import RunEvent
 from workbench.engine.history import AttemptSummary, HistoryError, HistoryStore, run_to_json, run_to_markdown
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / ".workbench" / "history.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[HistoryStore]:
-    with HistoryStore.open(path) as opened:
-        yield opened
 
 
 def finished(store: HistoryStore, title: str, *, kind: str = "check", text: str = "", **options: str) -> int:

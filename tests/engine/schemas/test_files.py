@@ -324,7 +324,8 @@ def test_many_parts_are_bundled_quickly_and_too_many_refused(tmp_path: Path) -> 
     ],
 )
 def test_any_schema_gives_diagnostics_and_never_raises(files: FolderFiles, schema: Any) -> None:
-    check_schema_text(json.dumps(schema), "s.json", files)
+    [found] = check_schema_text(json.dumps(schema), "s.json", files)
+    assert (found.severity, found.code) == ("error", "schema")
 
 
 def test_a_long_path_is_told_shortened(tmp_path: Path) -> None:

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 import time
 from typing import Any
 
 import pytest
 
+from tests.engine.translation.scripted import S1, S4, S5
+from tests.http_server import JsonHandler, serving
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import parse_json, resolve_pointer
 from workbench.engine.schemas import JsonSchema, SchemaError, check_schema_text
 
-S1 = {
-    "type": "object",
-    "properties": {"a": {"type": "integer"}},
-    "required": ["a"],
-    "additionalProperties": False,
-}
-S4 = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string"},
-        "nick": {"type": "string"},
-        "status": {"type": ["string", "null"]},
-    },
-    "required": ["name", "status"],
-}
-S5 = {
-    "type": "object",
-    "properties": {"sentiment": {"enum": ["negative", "neutral", "positive"]}},
-    "required": ["sentiment"],
-}
-S6 = {
+# The shared S6 with one of its alternatives behind a reference.
+REFERRING = {
     "type": "object",
     "properties": {
         "actions": {
@@ -102,10 +83,10 @@ CASES = [
     ("one-and-true-are-different", {"uniqueItems": True}, '[1, true, [1], [true], ["boolean", true], {}, []]', []),
     ("equal-elements", {"uniqueItems": True}, '[{"a": 1, "b": 2}, {"b": 2.0, "a": 1}]', [("", "uniqueItems", "/uniqueItems", '[{"a": 1, "b": 2}, {"b": 2.0, "a": 1}]', "0 and 1")]),
     ("behind-a-reference", {"properties": {"x": {"$ref": "#/$defs/s"}}, "$defs": {"s": {"minLength": 2}}}, '{"x": "a"}', [("/x", "minLength", "/$defs/s/minLength", '"a"', "at least 2")]),
-    ("T60-tag", S6, '{"actions": [{"kind": "add"}]}', [("/actions/0", "required", "/properties/actions/items/anyOf/0/required", '{"kind": "add"}', '"day"')]),
-    ("tag-behind-reference", S6, '{"actions": [{"kind": "unknown", "text": 1}]}', [("/actions/0/text", "type", "/$defs/unknown/properties/text/type", "1", "a string")]),
-    ("unknown-tag", S6, '{"actions": [{"kind": "ad"}]}', [("/actions/0/kind", "anyOf", "/properties/actions/items/anyOf", '"ad"', 'mean "add"')]),
-    ("missing-tag", S6, '{"actions": [{"text": "x"}]}', [("/actions/0", "anyOf", "/properties/actions/items/anyOf", '{"text": "x"}', '"kind"')]),
+    ("T60-tag", REFERRING, '{"actions": [{"kind": "add"}]}', [("/actions/0", "required", "/properties/actions/items/anyOf/0/required", '{"kind": "add"}', '"day"')]),
+    ("tag-behind-reference", REFERRING, '{"actions": [{"kind": "unknown", "text": 1}]}', [("/actions/0/text", "type", "/$defs/unknown/properties/text/type", "1", "a string")]),
+    ("unknown-tag", REFERRING, '{"actions": [{"kind": "ad"}]}', [("/actions/0/kind", "anyOf", "/properties/actions/items/anyOf", '"ad"', 'mean "add"')]),
+    ("missing-tag", REFERRING, '{"actions": [{"text": "x"}]}', [("/actions/0", "anyOf", "/properties/actions/items/anyOf", '{"text": "x"}', '"kind"')]),
     ("nullable", {"anyOf": [{"type": "null"}, {"type": "string", "minLength": 3}]}, '"a"', [("", "minLength", "/anyOf/1/minLength", '"a"', "at least 3")]),
     ("no-branch-is-meant", {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, "{}", [("", "anyOf", "/anyOf", "{}", "Nearest is alternative 1")]),
     ("too-many-branches", {"oneOf": [{"type": "integer"}, {"minimum": 2}]}, "3", [("", "oneOf", "/oneOf", "3", "more than one")]),
@@ -227,6 +208,7 @@ BAD = [
     ("ref-to-no-schema", '{"$ref": "#/$defs", "$defs": 1}', "schema", "/$defs", "object"),
     ("ref-into-a-string", '{"title": "x", "$ref": "#/title"}', "dangling_ref", "/$ref", "no schema"),
     ("missing-anchor", '{"$ref": "#here"}', "dangling_ref", "/$ref", "nowhere"),
+    ("ref-beside-odd-defs", '{"$schema": "http://json-schema.org/draft-07/schema#", "$defs": 5, "allOf": [{"$ref": "#/a"}]}', "dangling_ref", "/allOf/0/$ref", "nowhere"),
     ("ref-to-itself", '{"$ref": "#"}', "ref_cycle", "/$ref", "itself"),
     ("ref-circle", '{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}', "ref_cycle", "/$defs/a/$ref", "itself"),
     ("unknown-draft", '{"$schema": "http://json-schema.org/draft-03/schema#"}', "unknown_draft", "/$schema", "draft-04"),
@@ -315,21 +297,13 @@ def test_a_value_that_is_no_json_is_no_schema() -> None:
 def test_no_reference_ever_reaches_the_network() -> None:
     requests: list[str] = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # the name that the server calls
+    class Handler(JsonHandler):
+        def do_GET(self) -> None:  # noqa: N802 - the name that the server calls
             requests.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"{}")
+            self.answer(200, {})
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}/s.json"
-    try:
+    with serving(Handler) as server:
+        address = f"{server}/s.json"
         for schema in (
             {"$ref": address},
             {"$dynamicRef": address},
@@ -346,10 +320,6 @@ def test_no_reference_ever_reaches_the_network() -> None:
         JsonSchema.from_value({"$id": address, "properties": {"a": {"$ref": "#"}}}).check({"a": {}})
         # References that are data of another keyword are not looked at, and not followed either.
         JsonSchema.from_value({"const": {"$ref": address}}).check({})
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     assert requests == []
 
 
