@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from posixpath import basename
 from typing import Any, Final
+from urllib.parse import quote
 
 from workbench.engine.diagnostics import Diagnostic, has_errors
 from workbench.engine.json_text import (
@@ -22,7 +23,7 @@ from workbench.engine.json_text import (
     split_pointer,
 )
 from workbench.engine.schemas.files import SchemaFileError, SchemaFiles, refers_to_files, split_reference
-from workbench.engine.schemas.structure import Path, place_in, subschemas
+from workbench.engine.schemas.structure import Path, definition_pointers, place_in, subschemas
 from workbench.engine.schemas.validators import DRAFTS, draft_of, lookup_in, resolver_of
 from workbench.engine.text import nearest, shorten
 
@@ -279,8 +280,7 @@ class _Bundler:
         try:
             found = resolve_pointer(root, pointer)
         except (PointerError, ValueError):
-            names = [f"#/{home}/{name}" for home in ("$defs", "definitions") for name in _members(root, home)]
-            near = nearest(f"#{pointer}", names)
+            near = nearest(f"#{pointer}", definition_pointers(root))
             hint = f"Did you mean {near}?" if near else None
             message = f"$ref {shorten(reference)!r} leads to nothing in {file.path or 'the schema'}."
             raise SchemaFileError("dangling_ref", message, hint) from None
@@ -309,11 +309,6 @@ def _has_id(schema: Any) -> bool:
     )
 
 
-def _members(root: Any, home: str) -> Iterator[str]:
-    members = root.get(home) if isinstance(root, Mapping) else None
-    yield from members if isinstance(members, Mapping) else ()
-
-
 def _anchor(file: _File, name: str) -> str:
     """Return the pointer of the schema that an anchor names (`$anchor`, or `$id` with `#` up to draft 7)."""
     for path, schema in subschemas(file.document.value):
@@ -327,6 +322,4 @@ def _anchor(file: _File, name: str) -> str:
 
 def _quoted(pointer: str) -> str:
     """Return a pointer as it stands in a reference: characters that a URI cannot hold are escaped."""
-    from urllib.parse import quote
-
     return quote(pointer, safe="/~!$&'()*+,;=:@")

@@ -6,19 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from workbench.engine.diagnostics import Diagnostic, has_errors
-from workbench.engine.json_text import (
-    JsonDocument,
-    PointerError,
-    join_pointer,
-    parse_json,
-    resolve_pointer,
-    split_pointer,
-)
+from workbench.engine.json_text import JsonDocument, PointerError, join_pointer, parse_json, resolve_pointer
 from workbench.engine.schemas.bundling import Bundle, bundle_schema
 from workbench.engine.schemas.files import SchemaFiles
 from workbench.engine.schemas.messages import diagnostics_of
 from workbench.engine.schemas.patterns import PatternError, check_pattern
-from workbench.engine.schemas.structure import IN_PLACE, KEYWORDS, Path, local_target, subschemas
+from workbench.engine.schemas.structure import (
+    IN_PLACE,
+    KEYWORDS,
+    Path,
+    definition_pointers,
+    local_target,
+    place_in,
+    subschemas,
+)
 from workbench.engine.schemas.validators import (
     DRAFTS,
     draft_of,
@@ -102,7 +103,7 @@ def _at_its_origin(bundle: Bundle, diagnostic: Diagnostic) -> Diagnostic:
     message = diagnostic.message
     if document is not bundle.document and pointer:
         message = message.replace(pointer, f"{document.file}#{inner}" if inner else str(document.file), 1)
-    return diagnostic.at(message=message, **bundle.place(tuple(split_pointer(pointer))))
+    return diagnostic.at(message=message, **place_in(document, inner))
 
 
 def _about_schema(diagnostic: Diagnostic) -> Diagnostic:
@@ -159,10 +160,7 @@ def _why(schema: Any, reference: str) -> tuple[str, str, str | None]:
             f"$ref {shorten(reference)!r} leads out of the document, where references are never followed.",
             "Put the schema under $defs and write #/$defs/name.",
         )
-    names: list[str] = []
-    if isinstance(schema, Mapping):
-        names = [f"#/{home}/{name}" for home in ("$defs", "definitions") for name in schema.get(home, {})]
-    found = nearest(reference, names)
+    found = nearest(reference, definition_pointers(schema))
     hint = f"Did you mean {found}?" if found else "Define it under $defs."
     return "dangling_ref", f"$ref {shorten(reference)!r} leads nowhere.", hint
 
@@ -187,7 +185,7 @@ def _cycle(bundle: Bundle, pointer: str, cycle: Sequence[str]) -> Diagnostic:
     files = list(dict.fromkeys(bundle.origin(each)[0].file or "the schema" for each in cycle))
     way = f" ({' → '.join([*files, files[0]])})" if len(files) > 1 else ""
     message = f"$ref {shorten(reference)!r} leads back to itself without a step into the value{way}."
-    place = bundle.place((*split_pointer(pointer), "$ref"))
+    place = place_in(document, f"{inner}/$ref")
     return Diagnostic("error", "ref_cycle", message, hint="Refer from inside properties or items.", **place)
 
 

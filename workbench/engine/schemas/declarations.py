@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from workbench.engine.json_text import PointerError, resolve_pointer, split_pointer
 from workbench.engine.schemas.structure import local_target
 
-__all__ = ["IDENTIFIER", "Declarations", "check_type_name", "fact_text", "facts_of"]
+__all__ = ["IDENTIFIER", "Declarations", "check_type_name", "declared_types", "fact_text", "facts_of"]
 
 IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 
@@ -66,6 +67,16 @@ def check_type_name(type_name: str) -> None:
         raise ValueError(
             f"{type_name!r} is no name of a TypeScript type: letters, digits, _ and $, no digit first"
         )
+
+
+def declared_types(schema: Mapping[str, Any]) -> list[str]:
+    """Return the types that a schema names or, without a name, those its keywords are about; nothing where none are."""
+    names = schema.get("type")
+    if names is not None:
+        return [names] if isinstance(names, str) else list(names)
+    if "properties" in schema or "additionalProperties" in schema:
+        return ["object"]
+    return ["array"] if "items" in schema or "prefixItems" in schema else []
 
 
 def facts_of(schema: Any) -> list[str]:

@@ -10,7 +10,7 @@ from posixpath import dirname
 from typing import TYPE_CHECKING, Final, Protocol
 from urllib.parse import unquote, urlsplit
 
-from workbench.engine.text import shorten
+from workbench.engine.text import nearest, shorten
 
 if TYPE_CHECKING:
     from workbench.engine.projects.snapshot import ProjectSnapshot
@@ -98,8 +98,6 @@ def _read(root: Path, path: str) -> str:
 
 def _near(root: Path, path: str) -> str | None:
     """Return a hint that names the file of the same folder which was most likely meant."""
-    from workbench.engine.text import nearest
-
     folder = dirname(path)
     try:
         names = [entry.name for entry in (root / folder).iterdir() if entry.suffix == ".json"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.engine.json_text import dumps
-from workbench.engine.schemas.declarations import Declarations, facts_of
+from workbench.engine.schemas.declarations import Declarations, declared_types, facts_of
 from workbench.engine.schemas.schema import JsonSchema
 
 __all__ = ["schema_to_outline"]
@@ -57,7 +57,8 @@ class _Outline:
         elif isinstance(schema.get("enum"), list):
             parts.append((_either([dumps(value) for value in schema["enum"]]), []))
         else:
-            parts += self.declared(schema)
+            types = declared_types(schema)
+            parts += [_choice("one of", [self.one_type(name, schema) for name in types])] if types else []
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list):
                 parts.append(_choice("one of", [self.value(branch) for branch in schema[keyword]]))
@@ -65,18 +66,6 @@ class _Outline:
         if not parts:
             return "any value", []
         return parts[0] if len(parts) == 1 else _choice("all of", parts)
-
-    def declared(self, schema: Mapping[str, Any]) -> list[_Lines]:
-        names = schema.get("type")
-        if names is None:
-            if "properties" in schema or "additionalProperties" in schema:
-                names = "object"
-            elif "items" in schema or "prefixItems" in schema:
-                names = "array"
-            else:
-                return []
-        types = [names] if isinstance(names, str) else list(names)
-        return [_choice("one of", [self.one_type(name, schema) for name in types])]
 
     def one_type(self, name: str, schema: Mapping[str, Any]) -> _Lines:
         if name == "object":

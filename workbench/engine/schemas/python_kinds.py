@@ -24,6 +24,7 @@ __all__ = [
     "optional_members",
     "plain_hint",
     "record_hints",
+    "type_parameters",
 ]
 
 SETS: Final = (set, frozenset, collections.abc.Set, collections.abc.MutableSet)
@@ -72,6 +73,11 @@ def alias_value(alias: Any) -> Any:
     own = {variable.__name__: variable for variable in alias.__type_params__}
     holder = type("Holder", (), {"__annotations__": {"value": alias.__value__}})
     return typing.get_type_hints(holder, names, own, include_extras=True)["value"]
+
+
+def type_parameters(declared: Any) -> tuple[Any, ...]:
+    """Return the type variables of a generic class or alias, in either spelling."""
+    return tuple(getattr(declared, "__parameters__", ()) or getattr(declared, "__type_params__", ()))
 
 
 def is_union(origin: Any) -> bool:

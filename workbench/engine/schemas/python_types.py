@@ -24,6 +24,7 @@ from workbench.engine.schemas.python_kinds import (
     optional_members,
     plain_hint,
     record_hints,
+    type_parameters,
 )
 from workbench.engine.schemas.schema import JsonSchema
 
@@ -90,7 +91,7 @@ class _Converter:
         origin, arguments = typing.get_origin(python_type), typing.get_args(python_type)
         kind = python_type if origin is None else origin
         if is_record(kind):
-            return self.record(python_type, where) if root else self.reference(python_type, where)
+            return self.record(python_type) if root else self.reference(python_type, where)
         if is_alias(kind):
             return self.reference(python_type, where)
         if isinstance(python_type, type) and issubclass(python_type, enum.Enum):
@@ -150,7 +151,8 @@ class _Converter:
     def reference(self, named: Any, where: str) -> dict[str, Any]:
         """Return a reference to a record or an alias, which becomes a definition."""
         named = self.filled(named)
-        if named == self.root and is_record(typing.get_origin(named) or named):
+        kind = typing.get_origin(named) or named
+        if named == self.root and is_record(kind):
             return {"$ref": "#"}
         if named not in self._names:
             name = _definition_name(named)
@@ -158,12 +160,7 @@ class _Converter:
                 raise TypeError(f"{where}: two different types are called {name}")
             self._names[named] = name
             self.definitions[name] = {}  # known before it is finished, for types that hold themselves
-            made = (
-                self.alias(named)
-                if is_alias(typing.get_origin(named) or named)
-                else self.record(named, where)
-            )
-            self.definitions[name] = made
+            self.definitions[name] = self.alias(named) if is_alias(kind) else self.record(named)
         return {"$ref": f"#/$defs/{escape_pointer(self._names[named])}"}
 
     def filled(self, named: Any) -> Any:
@@ -181,7 +178,7 @@ class _Converter:
         with self._binding(kind, alias):
             return self.convert(alias_value(kind), kind.__name__)
 
-    def record(self, record: Any, where: str) -> dict[str, Any]:
+    def record(self, record: Any) -> dict[str, Any]:
         kind = typing.get_origin(record) or record
         hints = record_hints(kind)
         optional = optional_members(kind, hints)
@@ -209,8 +206,7 @@ class _Converter:
 
 
 def _variables(kind: Any, arguments: tuple[Any, ...]) -> dict[Any, Any]:
-    names = getattr(kind, "__parameters__", ()) or getattr(kind, "__type_params__", ())
-    found = dict(zip(names, arguments, strict=False))
+    found = dict(zip(type_parameters(kind), arguments, strict=False))
     for base in getattr(kind, "__orig_bases__", ()):
         origin = typing.get_origin(base)
         if is_record(origin):

@@ -23,6 +23,7 @@ from workbench.engine.schemas.python_kinds import (
     optional_members,
     plain_hint,
     record_hints,
+    type_parameters,
 )
 from workbench.engine.schemas.typescript import array_of, union_of
 
@@ -141,7 +142,7 @@ class _Writer:
         )
 
     def parameters(self, declared: Any) -> str:
-        names = [self.parameter(variable, declared.__name__) for variable in _parameters(declared)]
+        names = [self.parameter(variable, declared.__name__) for variable in type_parameters(declared)]
         return f"<{', '.join(names)}>" if names else ""
 
     def parameter(self, variable: Any, name: str) -> str:
@@ -182,8 +183,7 @@ class _Writer:
 
     def generic(self, kind: Any, arguments: tuple[Any, ...], where: str) -> str:
         name = self.reference(kind, where)
-        wanted = len(_parameters(kind))
-        if wanted and not arguments:
+        if type_parameters(kind) and not arguments:
             return self.refuse(f"{where}: {name} is generic; write what it holds, such as {name}[str]")
         inner = [self.type(argument, f"{where}, {name}") for argument in arguments]
         return f"{name}<{', '.join(inner)}>" if inner else name
@@ -229,11 +229,6 @@ class _Writer:
     def refuse(self, message: str) -> str:
         self.errors.append(message)
         return "any"
-
-
-def _parameters(declared: Any) -> tuple[Any, ...]:
-    found = getattr(declared, "__parameters__", ()) or getattr(declared, "__type_params__", ())
-    return tuple(found)
 
 
 def _record_bases(record: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from workbench.engine.json_text import JsonDocument, dumps, parse_json
 from workbench.engine.schemas.limits import TooManyReferencesError, reference_budget
 from workbench.engine.schemas.messages import diagnostics_of, excerpt_of
 from workbench.engine.schemas.patterns import PatternTimeoutError, pattern_budget
-from workbench.engine.schemas.structure import place_in, possible_types
+from workbench.engine.schemas.structure import place_in, possible_types, subschemas
 from workbench.engine.schemas.validators import draft_of, make_validator
 
 if TYPE_CHECKING:
@@ -185,6 +185,4 @@ class JsonSchema:
 
 
 def _has_format(schema: Any) -> bool:
-    from workbench.engine.schemas.structure import subschemas
-
     return any(isinstance(inner, Mapping) and "format" in inner for _, inner in subschemas(schema))

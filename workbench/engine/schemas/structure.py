@@ -17,6 +17,7 @@ from workbench.engine.json_text import (
 __all__ = [
     "KEYWORDS",
     "Path",
+    "definition_pointers",
     "local_target",
     "locate",
     "place_in",
@@ -108,6 +109,12 @@ def local_target(reference: str) -> str | None:
     if reference == "#" or reference.startswith("#/"):
         return unquote(reference[1:])
     return None
+
+
+def definition_pointers(root: Any) -> list[str]:
+    """Return references to what a schema defines by name, such as `#/$defs/a`, also where its draft is another."""
+    homes = [(home, root.get(home)) for home in ("$defs", "definitions")] if isinstance(root, Mapping) else []
+    return [f"#/{home}/{name}" for home, inner in homes if isinstance(inner, Mapping) for name in inner]
 
 
 def resolve_local(root: Any, schema: Any) -> Any:

@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from workbench.engine.json_text import dumps
-from workbench.engine.schemas.declarations import IDENTIFIER, Declarations, check_type_name, facts_of
+from workbench.engine.schemas.declarations import (
+    IDENTIFIER,
+    Declarations,
+    check_type_name,
+    declared_types,
+    facts_of,
+)
 from workbench.engine.schemas.schema import JsonSchema
 
 __all__ = ["array_of", "schema_to_typescript", "union_of"]
@@ -66,25 +72,13 @@ class _Writer:
         elif isinstance(schema.get("enum"), list):
             parts.append(union_of([self.literal(value) for value in schema["enum"]]))
         else:
-            declared = self.declared(schema, indent)
-            parts += [declared] if declared is not None else []
+            types = declared_types(schema)
+            parts += [union_of([self.one_type(name, schema, indent) for name in types])] if types else []
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list):
                 parts.append(union_of([self.type(branch, indent) for branch in schema[keyword]]))
         parts += [self.type(branch, indent) for branch in schema.get("allOf", ())]
         return _intersection(parts) if parts else "any"
-
-    def declared(self, schema: Mapping[str, Any], indent: str) -> str | None:
-        names = schema.get("type")
-        if names is None:
-            if "properties" in schema or "additionalProperties" in schema:
-                names = ["object"]
-            elif "items" in schema or "prefixItems" in schema:
-                names = ["array"]
-            else:
-                return None
-        types = [names] if isinstance(names, str) else list(names)
-        return union_of([self.one_type(name, schema, indent) for name in types])
 
     def one_type(self, name: str, schema: Mapping[str, Any], indent: str) -> str:
         if name == "object":

@@ -79,7 +79,7 @@ def _depth(root: Any) -> Iterator[Diagnostic]:
     deepest: Path = ()
     most = 0
     for path, _ in subschemas(root):
-        levels = sum(step == "properties" and index % 2 == 0 for index, step in _steps(path))
+        levels = sum(keyword == "properties" for keyword in _keywords(path))
         if levels > most:
             deepest, most = path, levels
     if most > FLAT_LEVELS:
@@ -91,11 +91,12 @@ def _depth(root: Any) -> Iterator[Diagnostic]:
         )
 
 
-def _steps(path: Path) -> Iterator[tuple[int, str | int]]:
-    """Yield the keywords of a path with an even number; names of members get an odd one."""
+def _keywords(path: Path) -> Iterator[str | int]:
+    """Yield the steps of a path that are no names of members or definitions."""
     is_name = False
     for step in path:
-        yield (1 if is_name else 0), step
+        if not is_name:
+            yield step
         is_name = not is_name and step in ("properties", "$defs", "definitions", "patternProperties")
 
 
