@@ -52,7 +52,10 @@ def positive(text: str) -> int:
     Raises:
         argparse.ArgumentTypeError: where it is another one.
     """
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
     if not 1 <= number < 2**63:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 1")
     return number

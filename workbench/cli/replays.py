@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.commands.check import check_table, probability_figure
-from workbench.cli.commands.translate import record_text, record_to_json
 from workbench.cli.output import table
+from workbench.cli.translations import change_line, record_text, record_to_json
 from workbench.engine.json_text import dumps
 from workbench.engine.translation import TranslationRecord
 from workbench.engine.workflows import GuardRecord, PlainRecord, ToolRecord
@@ -14,7 +14,6 @@ from workbench.engine.workflows.program_runs import ProgramRunRecord
 
 if TYPE_CHECKING:
     from workbench.engine.guardrails import CheckResult
-    from workbench.engine.translation import PointerChange
     from workbench.engine.workflows import GuardStep, RunDifference, ToolEntry
     from workbench.engine.workflows.replaying import PlainStep
 
@@ -167,14 +166,7 @@ def _run_lines(found: RunDifference) -> list[str]:
         lines.append("  value: one of them has none")
     elif not found.changes:
         lines.append("  value: the same")
-    return lines + [_change_line(change) for change in found.changes or ()]
-
-
-def _change_line(change: PointerChange) -> str:
-    old = "" if change.kind == "added" else dumps(change.before)
-    new = "" if change.kind == "removed" else dumps(change.after)
-    arrow = " -> " if old and new else ""
-    return f"  {change.kind} {change.pointer or '(root)'}: {old}{arrow}{new}"
+    return lines + [f"  {change_line(change)}" for change in found.changes or ()]
 
 
 def _checks_lines(found: RunDifference) -> list[str]:
@@ -188,7 +180,7 @@ def _checks_lines(found: RunDifference) -> list[str]:
         lines.append(f"  tokens: {_pair(*map(_tokens, found.tokens))}")
     # What the checks said stands above; this is the response that a loop delivered.
     responses = [change for change in found.changes or () if change.pointer == "/response"]
-    return lines + [_change_line(change) for change in responses]
+    return lines + [f"  {change_line(change)}" for change in responses]
 
 
 def _check_words(check: CheckResult | None) -> str:

@@ -22,7 +22,8 @@ def tools_status(run: ToolRun) -> int:
 
 def tools_to_json(run: ToolRun) -> dict[str, Any]:
     """Return the stable JSON form of a conversation with tools."""
-    usage = run.usage
+    from workbench.engine.translation.record import usage_to_json
+
     return {
         "format": 1,
         "outcome": run.outcome,
@@ -30,9 +31,7 @@ def tools_to_json(run: ToolRun) -> dict[str, Any]:
         "message": run.message,
         "immediate": run.immediate,
         "round_trips": run.round_trips,
-        "usage": None
-        if usage is None
-        else {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+        "usage": None if run.usage is None else usage_to_json(run.usage),
         "cost": None if run.cost is None else run.cost.to_json(),
         "calls": [execution.to_json() for execution in run.executions],
     }

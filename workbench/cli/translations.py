@@ -7,7 +7,13 @@ from typing import Any
 from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED
 from workbench.engine.json_text import dumps
 from workbench.engine.outcomes import word_of
-from workbench.engine.translation import Attempt, ProgramRecord, TranslationRecord, pointer_diff
+from workbench.engine.translation import (
+    Attempt,
+    PointerChange,
+    ProgramRecord,
+    TranslationRecord,
+    pointer_diff,
+)
 
 
 def exit_status(record: TranslationRecord, program: ProgramRecord | None = None) -> int:
@@ -99,10 +105,12 @@ def _changes(before: Attempt, after: Attempt) -> list[str]:
         return []
     changes = pointer_diff(before.value, after.value)
     lines = ["  changed by the repair:"] if changes else ["  the repair changed no value"]
-    for change in changes:
-        old = "" if change.kind == "added" else dumps(change.before)
-        new = "" if change.kind == "removed" else dumps(change.after)
-        lines.append(
-            f"    {change.kind} {change.pointer or '(root)'}: {old}{' -> ' if old and new else ''}{new}"
-        )
-    return lines
+    return lines + [f"    {change_line(change)}" for change in changes]
+
+
+def change_line(change: PointerChange) -> str:
+    """Return what changed at one place, with the value before and after."""
+    old = "" if change.kind == "added" else dumps(change.before)
+    new = "" if change.kind == "removed" else dumps(change.after)
+    arrow = " -> " if old and new else ""
+    return f"{change.kind} {change.pointer or '(root)'}: {old}{arrow}{new}"

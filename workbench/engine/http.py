@@ -167,11 +167,10 @@ class HttpClient:
         call = _Call("POST", url, body, dict(headers or {}), secret, secret_header)
         response, attempts = await self._retrying(call, self._open)
         try:
-            exchange = replace(
-                call.exchange(), status=response.status_code, response_headers=_safe_headers(response)
-            )
             chunks = self._within(call, self._chunks(call, response, self.body_cap))
-            yield LineStream(response.status_code, dict(response.headers), exchange, attempts, chunks)
+            yield LineStream(
+                response.status_code, dict(response.headers), call.exchange(response), attempts, chunks
+            )
         finally:
             await _close(response)
 

@@ -31,7 +31,9 @@ PROVIDER_KEYS: Mapping[str, tuple[str, str]] = {
 }
 """Per provider: the vendor's own environment variable, and the one origin that it is sent to."""
 
-_OTHER_KEY_VARIABLES = ("AZURE_OPENAI_API_KEY",)
+AZURE_KEY = "AZURE_OPENAI_API_KEY"
+"""The variable of a vendor whose every customer has a server of their own."""
+
 _SHORTEST_SCRUBBED = 4
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]")
@@ -417,7 +419,7 @@ class Secrets:
             if variable.startswith(VARIABLE_PREFIX):
                 values[value.strip()] = variable.removeprefix(VARIABLE_PREFIX).lower()
         vendors = {variable for variable, _ in PROVIDER_KEYS.values()}
-        for variable in (*vendors, *_OTHER_KEY_VARIABLES):
+        for variable in (*vendors, AZURE_KEY):
             values[self._env.get(variable, "").strip()] = variable
         with self._lock:
             values.update(self._seen)

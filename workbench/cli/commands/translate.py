@@ -25,8 +25,6 @@ from workbench.engine.text import shorten
 from workbench.engine.translation import TranslationRecord, read_requests
 from workbench.engine.translation.settings import SCHEMA_STYLES
 
-__all__ = ["add_parser", "record_text", "record_to_json", "run"]
-
 DESCRIPTION = (
     "Ask the chat model for JSON of the project's output schema; replies that break it are repaired. Or ask it for a "
     "program over the project's tools, or let it answer with their help; simulated answers stand in for the tools."
@@ -191,8 +189,8 @@ def _expectation(project: Project, arguments: argparse.Namespace) -> str:
 
 
 def _replay(project: Project, arguments: argparse.Namespace) -> int:
-    from workbench.engine.translation import replay_program
     from workbench.engine.workflows import WorkflowError, replay_run
+    from workbench.engine.workflows.program_runs import ProgramRunRecord
 
     history = open_history(project.root, arguments, None)
     if history is None:
@@ -200,13 +198,13 @@ def _replay(project: Project, arguments: argparse.Namespace) -> int:
     with history:
         try:
             record = replay_run(history, arguments.replay)
-            program = replay_program(history.run(arguments.replay).events)
         except (KeyError, WorkflowError) as error:
             raise CliError(f"{arguments.project}: {error.args[0]}") from error
     if not isinstance(record, TranslationRecord):
         raise CliError(
             f"run {arguments.replay} is no translation; see prompt-workbench history PROJECT replay"
         )
+    program = record.program if isinstance(record, ProgramRunRecord) else None
     if arguments.json:
         print_json(record_to_json(record, program))
     else:

@@ -152,17 +152,18 @@ def _suggestion(s: Mapping[str, Any]) -> str:
 
 
 def _figures(p: Any, y: Any, threshold: float, miss_cost: float) -> str:
+    curve = metrics.threshold_curve(p, y)
     figures = [
         ("Probabilities by label", _histogram(p, y, threshold)),
-        ("Against the threshold", _curves(p, y, threshold)),
+        ("Against the threshold", _curves(curve, threshold)),
         ("Reliability of P(yes)", _reliability(p, y)),
     ]
-    roc, pr = metrics.roc_points(p, y), metrics.pr_points(p, y)
+    roc, pr = curve.roc, curve.precision_recall
     if roc is not None:
         figures.append(("ROC", _frame("false-positive rate", "recall", _line(roc[0], roc[1]) + _diagonal())))
     if pr is not None:
         figures.append(("Precision and recall", _frame("recall", "precision", _line(pr[0], pr[1]))))
-    cost = metrics.cost_curve(p, y, 1.0, miss_cost)
+    cost = metrics.cost_of(curve, 1.0, miss_cost)
     if cost is not None:
         figures.append((f"Cost, a miss like {_plain(miss_cost, 'false alarm')}", _cost(cost, threshold)))
     return "".join(f"<figure><figcaption>{name}</figcaption>{svg}</figure>" for name, svg in figures)
@@ -203,11 +204,10 @@ def _line(xs: Any, ys: Any, look: str = 'stroke="var(--no)"') -> str:
     return f'<path d="{" ".join(parts)}" fill="none" {look} stroke-width="2"/>'
 
 
-def _curves(p: Any, y: Any, threshold: float) -> str:
+def _curves(curve: metrics.ThresholdCurve, threshold: float) -> str:
     """Return precision, recall and false-positive rate as steps over the threshold."""
     import numpy as np
 
-    curve = metrics.threshold_curve(p, y)
     # A threshold between two probabilities acts as the next higher one.
     x = np.repeat(np.r_[0.0, curve.thresholds], 2)[1:-1]
     looks = (
@@ -218,8 +218,11 @@ def _curves(p: Any, y: Any, threshold: float) -> str:
     lines = "".join(
         f"<g><title>{name}</title>{_line(x, np.repeat(values, 2), look)}</g>" for name, values, look in looks
     )
-    mark = f'<path class="axis" d="M{_x(threshold):.1f},{_y(0)} V{_y(1)}"/>'
-    return _frame("threshold", "precision —, recall – –, false alarms ···", lines + mark)
+    return _frame("threshold", "precision —, recall – –, false alarms ···", lines + _mark(threshold))
+
+
+def _mark(threshold: float) -> str:
+    return f'<path class="axis" d="M{_x(threshold):.1f},{_y(0)} V{_y(1)}"/>'
 
 
 def _cost(curve: metrics.CostCurve, threshold: float) -> str:
@@ -236,9 +239,8 @@ def _cost(curve: metrics.CostCurve, threshold: float) -> str:
         f'<g><title>{words}</title><path d="M{_x(low):.1f},{least:.1f} H{max(_x(high), _x(low) + 1):.1f}" '
         'fill="none" stroke="var(--yes)" stroke-width="5"/></g>'
     )
-    mark = f'<path class="axis" d="M{_x(threshold):.1f},{_y(0)} V{_y(1)}"/>'
     line = _line(x, np.repeat(curve.cost / most, 2))
-    return _frame(f"threshold, {words}", f"cost, up to {most:g}", line + best + mark)
+    return _frame(f"threshold, {words}", f"cost, up to {most:g}", line + best + _mark(threshold))
 
 
 def _diagonal() -> str:

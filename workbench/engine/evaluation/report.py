@@ -296,6 +296,8 @@ def report_check(
     order = np.lexsort((y, p))
     p, y = p[order], y[order]
     estimated = kind == "model"
+    curve = metrics.threshold_curve(p, y)
+    bins = metrics.reliability(p, y) if estimated else []
     return CheckReport(
         name,
         rows.labelled,
@@ -307,12 +309,12 @@ def report_check(
         rows.unlabelled,
         threshold,
         metrics.confusion(p, y, threshold),
-        metrics.auc(p, y),
-        metrics.average_precision(p, y),
+        curve.auc,
+        curve.average_precision,
         metrics.brier(p, y) if estimated else None,
         metrics.log_loss(p, y) if estimated else None,
-        metrics.ece(p, y) if estimated else None,
-        metrics.mce(p, y) if estimated else None,
+        metrics.ece_of(bins),
+        metrics.mce_of(bins),
         _suggestions(p, y, targets) if suggestions and estimated else (),
         dict(rows.models),
         tuple(_warnings(rows, p, y, kind)),

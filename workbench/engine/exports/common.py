@@ -8,6 +8,7 @@ from workbench.engine.exports.base import Loss
 from workbench.engine.exports.variables import FlatPrompt
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.schemas import bundled_text, schema_files
 
 
 def plural(number: int, word: str) -> str:
@@ -29,6 +30,12 @@ def all_checks(snapshot: ProjectSnapshot) -> list[tuple[GuardrailSettings, Check
     """Return the checks of both stages, each with its guardrail."""
     guardrails = (snapshot.input_guardrail, snapshot.output_guardrail)
     return [(guardrail, check) for guardrail in guardrails for check in guardrail.checks]
+
+
+def output_schema_text(snapshot: ProjectSnapshot) -> str:
+    """Return the text of the output schema as one file: what it refers to in other files is put into it."""
+    assert snapshot.output_schema is not None
+    return bundled_text(snapshot.output_schema.text, "output.schema.json", schema_files(snapshot))
 
 
 def without_rules(snapshot: ProjectSnapshot) -> tuple[ProjectSnapshot, list[Loss]]:

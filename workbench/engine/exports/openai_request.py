@@ -10,7 +10,6 @@ from workbench.engine.exports import common
 from workbench.engine.exports.base import Export, ExportedFile, ExportTarget, Loss
 from workbench.engine.json_text import parse_json
 from workbench.engine.projects.snapshot import ProjectSnapshot
-from workbench.engine.schemas import bundled_text, schema_files
 
 CHAT_ROLES = ("system", "developer", "user", "assistant")
 DEFAULT_CHAT_MODEL = "gpt-6"
@@ -97,9 +96,7 @@ def _chat(snapshot: ProjectSnapshot, parameter_set: str | None, losses: list[Los
         "messages": messages,
     }
     if snapshot.output_schema is not None:
-        schema = parse_json(
-            bundled_text(snapshot.output_schema.text, "output.schema.json", schema_files(snapshot))
-        )
+        schema = parse_json(common.output_schema_text(snapshot))
         if schema.ok and isinstance(schema.value, dict):
             body["response_format"] = {
                 "type": "json_schema",

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.engine.exports import common
 from workbench.engine.exports.base import Export, ExportedFile, ExportTarget, Loss, identifier, slug
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings, Stage
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
-from workbench.engine.schemas import bundled_text, schema_files
 from workbench.engine.templates import TemplateOptions
 from workbench.engine.translation.settings import TranslationSettings
 
@@ -186,10 +186,19 @@ def _decision_model(snapshot: ProjectSnapshot) -> str:
     return f"DECISION_MODEL = {_model_literal(decision_settings(snapshot))}"
 
 
+def _checked(stage: Stage) -> tuple[str, str, str]:
+    """Return the parameters of a stage's function, how they are passed on, and what they are in words."""
+    if stage == "input":
+        return "text: str", "text", "a user message"
+    return (
+        "response: str, user_message: str | None = None",
+        "response, user_message=user_message",
+        "a response",
+    )
+
+
 def _check_function(stage: Stage) -> str:
-    arguments = "text: str" if stage == "input" else "response: str, user_message: str | None = None"
-    call = "text" if stage == "input" else "response, user_message=user_message"
-    subject = "a user message" if stage == "input" else "a response"
+    arguments, call, subject = _checked(stage)
     return f'''
 async def check_{stage}({arguments}, *, model: DecisionModel | None = None) -> GuardrailResult:
     """Run the {stage} checks on {subject} in one call; `.passed` tells whether it may go on."""
@@ -204,9 +213,7 @@ async def check_{stage}({arguments}, *, model: DecisionModel | None = None) -> G
 
 def _rules_function(stage: Stage) -> str:
     """Return the function of a stage whose checks ask no model."""
-    arguments = "text: str" if stage == "input" else "response: str, user_message: str | None = None"
-    call = "text" if stage == "input" else "response, user_message=user_message"
-    subject = "a user message" if stage == "input" else "a response"
+    arguments, call, subject = _checked(stage)
     return f'''
 async def check_{stage}({arguments}) -> GuardrailResult:
     """Run the {stage} checks on {subject}, which ask no model; `.passed` tells whether it may go on."""
@@ -219,7 +226,6 @@ def _translation(snapshot: ProjectSnapshot) -> str:
     settings: TranslationSettings = snapshot.translation
     from workbench.engine.workflows import LOCAL
 
-    schema = bundled_text(snapshot.output_schema.text, "output.schema.json", schema_files(snapshot))
     chat = snapshot.models.get("chat", LOCAL)
     uses_template = settings.preamble == "template"
     signature = "request: str, parameters: Any, *" if uses_template else "request: str, *"
@@ -230,7 +236,7 @@ def _translation(snapshot: ProjectSnapshot) -> str:
         "    from workbench.engine.language_models import Message\n\n" if preamble != "()" else ""
     )
     return f'''
-OUTPUT_SCHEMA = JsonSchema.parse({_text_literal(schema, "")})
+OUTPUT_SCHEMA = JsonSchema.parse({_text_literal(common.output_schema_text(snapshot), "")})
 TRANSLATION = {_call("TranslationSettings", _changed_fields(settings))}
 CHAT_MODEL = {_model_literal(chat)}
 

@@ -96,8 +96,9 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     )
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if not 0 < version <= schema.VERSION:
-            raise ValueError(f"the history has format {version}, this program reads {schema.VERSION}")
+        schema.refuse_newer(version)
+        if version < 1:
+            raise ValueError("this is no history: no run was ever stored in this file")
         return connection if version == schema.VERSION else _brought_up_to_date(connection)
     except BaseException:
         connection.close()

@@ -107,6 +107,14 @@ def write_cost(connection: sqlite3.Connection, run_id: int, kind: str) -> None:
 _MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3}
 
 
+def refuse_newer(version: int) -> None:
+    """Raise `ValueError` where a file of this format was written by a newer version of the program."""
+    if version > VERSION:
+        raise ValueError(
+            f"the history was written by a newer version (format {version}, this program reads {VERSION})"
+        )
+
+
 def prepare(connection: sqlite3.Connection) -> None:
     """Create the tables in a new file, or migrate an older one, in one transaction.
 
@@ -116,10 +124,7 @@ def prepare(connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
         return
-    if version > VERSION:
-        raise ValueError(
-            f"the history was written by a newer version (format {version}, this program reads {VERSION})"
-        )
+    refuse_newer(version)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have prepared the file while this one waited for the lock.

@@ -335,17 +335,14 @@ class HistoryStore:
         return deleted
 
     def _used(self) -> int:
-        pages, free, size = (
-            int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
-            for name in ("page_count", "freelist_count", "page_size")
-        )
-        return (pages - free) * size
+        return (self._pragma("page_count") - self._pragma("freelist_count")) * self._pragma("page_size")
+
+    def _pragma(self, name: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
 
     def _shrink(self) -> None:
         """Give free pages back where they are a quarter of the file; another process may forbid it."""
-        (pages,) = self._connection.execute("PRAGMA page_count").fetchone()
-        (free,) = self._connection.execute("PRAGMA freelist_count").fetchone()
-        if free * 4 > pages:
+        if self._pragma("freelist_count") * 4 > self._pragma("page_count"):
             with contextlib.suppress(sqlite3.OperationalError):
                 self._connection.execute("VACUUM")
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -15,6 +15,7 @@ from workbench.engine.language_models.base import (
     Tool,
     ToolCall,
     Usage,
+    count,
     function_tools,
     schema_of,
 )
@@ -24,7 +25,6 @@ from workbench.engine.language_models.http_model import (
     ServerError,
     ShapeError,
     StreamDecoder,
-    count,
     error_text,
     usage_of,
 )

@@ -101,6 +101,11 @@ class Usage:
         )
 
 
+def count(value: Any) -> int | None:
+    """Return a count of tokens, `None` for anything that is none, such as a number that no model can reach."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
+
+
 def _sum(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a + b
 

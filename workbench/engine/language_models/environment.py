@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from workbench.engine.http import Transport
 from workbench.engine.language_models.base import LanguageModel, LanguageModelError
-from workbench.engine.language_models.opening import AZURE_KEY, _open_http, _target, vendor_secret
+from workbench.engine.language_models.opening import _open_http, _target, vendor_secret
 from workbench.engine.model_settings import ModelSettings
-from workbench.engine.secrets import Secrets, origin_of
+from workbench.engine.secrets import AZURE_KEY, Secrets, origin_of
 
 
 def settings_from_environment(env: Mapping[str, str]) -> tuple[ModelSettings, str]:

@@ -25,6 +25,7 @@ from workbench.engine.language_models.base import (
     Tool,
     ToolCall,
     Usage,
+    count,
     json_schema_format,
 )
 from workbench.engine.language_models.options import Options, is_local
@@ -497,11 +498,6 @@ async def sse_data(stream: Lines) -> AsyncIterator[str]:
             data = []
     if data:
         yield "\n".join(data)
-
-
-def count(value: Any) -> int | None:
-    """Return a count of tokens, `None` for anything that is none, such as a number that no model can reach."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
 
 
 def usage_of(value: Any, input_name: str, output_name: str) -> Usage:

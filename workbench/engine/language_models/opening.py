@@ -11,7 +11,7 @@ from workbench.engine.http import Transport
 from workbench.engine.language_models.base import LanguageModel, LanguageModelError
 from workbench.engine.language_models.options import OptionReader, endpoint, read_options
 from workbench.engine.model_settings import CHAT_PROVIDERS, ModelSettings
-from workbench.engine.secrets import OriginNotAccepted, Secret, Secrets, origin_of
+from workbench.engine.secrets import AZURE_KEY, PROVIDER_KEYS, OriginNotAccepted, Secret, Secrets, origin_of
 from workbench.engine.text import nearest
 
 if TYPE_CHECKING:
@@ -24,14 +24,6 @@ DEFAULT_BASES: Mapping[str, str] = {
     "ollama": "http://localhost:11434",
 }
 """Where a provider is when the project gives no address."""
-
-AZURE_KEY = "AZURE_OPENAI_API_KEY"
-VENDOR_KEYS: Mapping[str, str] = {
-    "openai": "OPENAI_API_KEY",
-    "openai-responses": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-}
-"""The environment variables in which vendors want their keys to be."""
 
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
@@ -136,9 +128,10 @@ def _secret(settings: ModelSettings, secrets: Secrets | None, origin: str) -> Se
     """Return the secret to send: the one that the project names, else the vendor's own from the environment."""
     if secrets is None:
         return None
-    if settings.secret == VENDOR_KEYS.get(settings.provider) or settings.secret == AZURE_KEY:
-        value = secrets.environment.get(settings.secret or "", "")
-        if settings.secret and value.strip():
+    own, _ = PROVIDER_KEYS.get(settings.provider, (None, None))
+    if settings.secret and settings.secret in (own, AZURE_KEY):
+        value = secrets.environment.get(settings.secret, "")
+        if value.strip():
             return vendor_secret(settings.secret, value, settings, origin, secrets)
     named = secrets.lookup(settings.secret, origin) if settings.secret else None
     return named or secrets.provider_key(settings.provider, settings.base_url)

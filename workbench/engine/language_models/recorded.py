@@ -38,6 +38,7 @@ from workbench.engine.language_models.base import (
     Tool,
     ToolCall,
     Usage,
+    count,
 )
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.text import TextFile, shorten
@@ -162,17 +163,13 @@ def _row(data: Mapping[str, Any], file: str, line: int) -> RecordedRow:
         text=reply,
         finish_reason=cast("FinishReason | None", finish),
         refusal=refusal,
-        usage=Usage(_count(usage.get("input_tokens")), _count(usage.get("output_tokens"))),
+        usage=Usage(count(usage.get("input_tokens")), count(usage.get("output_tokens"))),
         model=str(data.get("model") or HAND_WRITTEN),
         elapsed_ms=float(elapsed),
         tool_calls=_calls(data.get("tool_calls"), wrong("tool_calls", "a list of objects with a name")),
         recorded=True,
     )
     return RecordedRow(request, completion, file, line)
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
 
 
 def _calls(value: Any, wrong: LanguageModelError) -> tuple[ToolCall, ...]:
@@ -282,8 +279,8 @@ class RecordedModel:
 
     async def probe(self) -> Probe:
         """Tell what is recorded."""
-        count = sum(len(rows) for rows in self._by_request.values()) + len(self._sequence)
-        return Probe(True, f"{count} recorded answers to {len(self._by_request)} requests.", self.name)
+        answers = sum(len(rows) for rows in self._by_request.values()) + len(self._sequence)
+        return Probe(True, f"{answers} recorded answers to {len(self._by_request)} requests.", self.name)
 
     async def describe(self) -> ModelDescription:
         """Say that no model runs."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.evaluation.cases import Case
 from workbench.engine.guardrails.settings import Stage
-from workbench.engine.json_text import JsonDocument, parse_json
+from workbench.engine.json_text import JsonDocument, join_pointer, parse_json
 from workbench.engine.text import LineIndex, nearest
 
 _KEYS = ("id", "text", "labels", "note", "stage", "user_message")
@@ -126,7 +126,7 @@ class _RowReader:
                 guess = nearest(key, _KEYS)
                 hint = f"did you mean `{guess}`?" if guess else "it is kept, but nothing reads it"
                 self.problems.append(
-                    self.diagnostic("warning", "unknown_key", f"unknown key `{key}`", _pointer(key), hint)
+                    self.diagnostic("warning", "unknown_key", f"unknown key `{key}`", join_pointer(key), hint)
                 )
         text = self._text(row, "text", needed=True)
         identifier = self._text(row, "id")
@@ -154,7 +154,7 @@ class _RowReader:
             if isinstance(label, bool):
                 labels[name] = label
             elif label is not None:
-                self._error(f"the label of `{name}` must be true or false", f"/labels{_pointer(name)}")
+                self._error(f"the label of `{name}` must be true or false", join_pointer("labels", name))
         return labels
 
     def _text(self, row: Mapping[str, Any], key: str, *, needed: bool = False) -> str | None:
@@ -164,7 +164,7 @@ class _RowReader:
                 self._error(f"the row has no `{key}`", "")
             return None
         if not isinstance(value, str):
-            self._error(f"`{key}` must be a text", _pointer(key))
+            self._error(f"`{key}` must be a text", join_pointer(key))
             return None
         return value
 
@@ -205,10 +205,6 @@ def write_case(case: Case, extra: Mapping[str, Any] | None = None) -> str:
     text = json.dumps(row, ensure_ascii=False)
     # Half a surrogate pair cannot be written as UTF-8, but JSON can name it.
     return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text)
-
-
-def _pointer(key: str) -> str:
-    return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 def double_id(line: str, number: int, file: str, case: Case, first: int) -> Diagnostic:

@@ -24,6 +24,8 @@ ORIGIN_KEYS = ("model", "question", "yes_means", "no_means", "date")
 
 _PATTERN_OPTIONS = ("must_match", "ignore_case")
 _MODEL_ONLY = ("threshold", "yes_means", "no_means")
+MODEL_KEYS = ("question", "yes_means", "no_means", "threshold")
+"""What only a question to a model has, in the order in which it is written."""
 RULE_KEYS = (*KINDS["pattern"], *_PATTERN_OPTIONS, *KINDS["length"], *KINDS["language"])
 _RULE_HINT = "or `pattern`, `max_length`, `min_length` or `languages` for a check that asks no model"
 
@@ -188,7 +190,7 @@ def check_values(check: CheckSettings) -> dict[str, Any]:
     """
     values: dict[str, Any] = {"name": check.name}
     if check.rule is None:
-        values |= {key: getattr(check, key) for key in ("question", "yes_means", "no_means", "threshold")}
+        values |= {key: getattr(check, key) for key in MODEL_KEYS}
         return {**values, **dict.fromkeys(RULE_KEYS)}
     return {**values, **dict.fromkeys(RULE_KEYS), **rule_values(check.rule)}
 

@@ -13,21 +13,21 @@ def schema_place(schema: Any, tokens: list[str]) -> str | None:
 
     `properties`, `items` and references within the schema are followed.
     """
-    place: str | None = ""
+    place = _followed(schema, "")
     for token in tokens:
-        place = _followed(schema, place)
-        here = None if place is None else resolve_pointer(schema, place)
-        if not isinstance(here, dict):
-            return None
-        properties = here.get("properties")
-        if isinstance(properties, dict) and token in properties:
-            place = f"{place}/properties/{escape_pointer(token)}"
-        elif token.isdigit() and isinstance(here.get("items"), dict):
-            place = f"{place}/items"
-        else:
-            return None
-    place = _followed(schema, place)
+        place = _followed(schema, _member_place(schema, place, token))
     return place if place is not None and isinstance(resolve_pointer(schema, place), dict) else None
+
+
+def _member_place(schema: Any, owner: str | None, token: str) -> str | None:
+    """Return where the subschema at `owner` describes the member or item `token`, `None` where it does not."""
+    here = None if owner is None else resolve_pointer(schema, owner)
+    if not isinstance(here, dict):
+        return None
+    properties = here.get("properties")
+    if isinstance(properties, dict) and token in properties:
+        return f"{owner}/properties/{escape_pointer(token)}"
+    return f"{owner}/items" if token.isdigit() and isinstance(here.get("items"), dict) else None
 
 
 def _followed(schema: Any, place: str | None) -> str | None:
@@ -62,16 +62,7 @@ def description_at(schema: Any, tokens: list[str]) -> str:
 
 def _own_place(schema: Any, tokens: list[str]) -> str | None:
     """Return where the value at `tokens` is described in its owner, before any reference there is followed."""
-    if not tokens:
-        return ""
-    above = schema_place(schema, tokens[:-1])
-    owner = None if above is None else resolve_pointer(schema, above)
-    if not isinstance(owner, dict):
-        return None
-    properties = owner.get("properties")
-    if isinstance(properties, dict) and tokens[-1] in properties:
-        return f"{above}/properties/{escape_pointer(tokens[-1])}"
-    return f"{above}/items" if tokens[-1].isdigit() and isinstance(owner.get("items"), dict) else None
+    return _member_place(schema, schema_place(schema, tokens[:-1]), tokens[-1]) if tokens else ""
 
 
 def describe(document: JsonDocument, tokens: list[str], text: str) -> Fix | None:

@@ -14,7 +14,13 @@ from workbench.engine.guardrails.settings import CheckSettings, Stage
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects import files
 from workbench.engine.projects.case_file import CaseFile, LargeCases
-from workbench.engine.projects.check_rows import ORIGIN_KEYS, REVIEW_KEY, RULE_KEYS, check_values
+from workbench.engine.projects.check_rows import (
+    MODEL_KEYS,
+    ORIGIN_KEYS,
+    REVIEW_KEY,
+    RULE_KEYS,
+    check_values,
+)
 from workbench.engine.projects.files import PARAMETERS_FOLDER
 from workbench.engine.projects.settings_reader import ProjectSettings, read_settings
 from workbench.engine.projects.toml_document import TomlDocument
@@ -148,10 +154,11 @@ class ProjectEdits:
         """
         path = self._row(_checks(stage), index)
         row = dict(self._document.get(path))
-        if check.rule is not None and "question" in row and "question" not in check_values(check):
-            for key in ("question", "yes_means", "no_means", "threshold"):
+        values = check_values(check)
+        if check.rule is not None and "question" in row and "question" not in values:
+            for key in MODEL_KEYS:
                 row.pop(key, None)
-        for key, value in check_values(check).items():
+        for key, value in values.items():
             row.pop(key, None)
             if value is not None:
                 row[key] = value
@@ -196,11 +203,8 @@ class ProjectEdits:
         if check_name is None:
             self._edit(("guardrails", stage, "threshold"), value)
             return
-        path = self._check_path(stage, check_name)
-        if path is None:
-            raise ValueError(f"there is no check named `{check_name}` at the {stage} stage")
-        row = self._document.get(path)
-        if "question" not in row and any(key in row for key in RULE_KEYS):
+        path, row = self._named_check(stage, check_name)
+        if _asks_no_model(row):
             raise ValueError(
                 f"the check `{check_name}` asks no model: its answer is 0 or 1, without a threshold"
             )
@@ -221,11 +225,8 @@ class ProjectEdits:
         """
         if value is not None and (isinstance(value, bool) or not 0 <= value <= 1):
             raise ValueError(f"a review band begins between 0 and 1, not at {value}")
-        path = self._check_path(stage, check_name)
-        if path is None:
-            raise ValueError(f"there is no check named `{check_name}` at the {stage} stage")
-        row = self._document.get(path)
-        if value is not None and "question" not in row and any(key in row for key in RULE_KEYS):
+        path, row = self._named_check(stage, check_name)
+        if value is not None and _asks_no_model(row):
             raise ValueError(f"the check `{check_name}` asks no model: its answer is 0 or 1")
         self._edit((*path, REVIEW_KEY), value)
 
@@ -310,6 +311,17 @@ class ProjectEdits:
             if isinstance(row, Mapping) and row.get("name") == name:
                 return (*_checks(stage), index)
         return None
+
+    def _named_check(self, stage: Stage, name: str) -> tuple[TomlPath, Mapping[str, Any]]:
+        """Return where the check is, and its row.
+
+        Raises:
+            ValueError: when there is no such check.
+        """
+        path = self._check_path(stage, name)
+        if path is None:
+            raise ValueError(f"there is no check named `{name}` at the {stage} stage")
+        return path, self._document.get(path)
 
     # Edits of the other files
 
@@ -422,6 +434,10 @@ class ProjectEdits:
 
 def _checks(stage: Stage) -> TomlPath:
     return ("guardrails", stage, "checks")
+
+
+def _asks_no_model(row: Mapping[str, Any]) -> bool:
+    return "question" not in row and any(key in row for key in RULE_KEYS)
 
 
 def _tool_values(tool: ToolDefinition) -> dict[str, Any]:

@@ -210,7 +210,7 @@ def _rule(table: _Table) -> Rule:
         message=table.text("message", ""),
     )
     table.done()
-    if not any(problem.path[: len(table.path)] == table.path for problem in table.problems):
+    if not table.has_problems():
         _refuse_rule(table, rule)
     return rule
 
@@ -278,7 +278,7 @@ def _judge_tools(rows: Sequence[_Table], tools: Sequence[ToolDefinition]) -> Non
 
     names = [tool.name for tool in tools]
     for row, tool in zip(rows, tools, strict=True):
-        if any(problem.path[: len(row.path)] == row.path for problem in row.problems):
+        if row.has_problems():
             continue
         for found in check_tool(tool, names):
             keys = (found.node or "").split(".")
@@ -340,6 +340,10 @@ class _Table:
     ) -> None:
         path = self.path if key is None else (*self.path, key)
         self.problems.append(Problem(severity, code, message, path, hint, of_key))
+
+    def has_problems(self) -> bool:
+        """Tell whether anything was found wrong in this table so far."""
+        return any(problem.path[: len(self.path)] == self.path for problem in self.problems)
 
     def described(self, key: str) -> str:
         """Return what the value of `key` is, in words."""

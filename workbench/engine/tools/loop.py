@@ -85,11 +85,11 @@ class _ToolLoop:
     trips: int = 0
 
     async def run(self) -> ToolRun:
-        from workbench.engine.translation.record import message_to_json
+        from workbench.engine.translation.record import messages_to_json
 
         self.emit(
             "started",
-            messages=[message_to_json(message) for message in self.messages],
+            messages=messages_to_json(self.messages),
             tools=[tool.name for tool in self.tools],
             model=str(getattr(self.model, "name", "")),
         )
@@ -136,10 +136,10 @@ class _ToolLoop:
 
     async def ask(self) -> Completion:
         from workbench.engine.translation.calls import call_model
-        from workbench.engine.translation.record import message_to_json, tool_call_to_json, usage_to_json
+        from workbench.engine.translation.record import completion_to_json, messages_to_json
 
         trip = self.trips
-        self.emit("sent", round_trip=trip, messages=[message_to_json(message) for message in self.messages])
+        self.emit("sent", round_trip=trip, messages=messages_to_json(self.messages))
         completion = await call_model(
             self.model,
             self.messages,
@@ -154,15 +154,8 @@ class _ToolLoop:
         self.emit(
             "reply",
             round_trip=trip,
-            text=completion.text,
-            finish_reason=completion.finish_reason,
-            refusal=completion.refusal,
-            model=completion.model,
-            usage=usage_to_json(completion.usage),
-            cost=None if completion.cost is None else completion.cost.to_json(),
             elapsed_ms=completion.elapsed_ms,
-            recorded=completion.recorded,
-            tool_calls=[tool_call_to_json(call) for call in completion.tool_calls],
+            **completion_to_json(completion),
         )
         return completion
 

@@ -8,7 +8,15 @@ from typing import Any
 
 from workbench.engine.diagnostics import Diagnostic, Fix
 from workbench.engine.events import RunEvent
-from workbench.engine.language_models import Cost, Message, ToolCall, Usage, cost_from_json, total_cost
+from workbench.engine.language_models import (
+    Completion,
+    Cost,
+    Message,
+    ToolCall,
+    Usage,
+    cost_from_json,
+    total_cost,
+)
 from workbench.engine.translation.diff import PointerChange, pointer_diff
 from workbench.engine.translation.extraction import Candidate
 
@@ -96,7 +104,7 @@ class Attempt:
         """Return the stable JSON form that the command line prints."""
         return {
             "number": self.number,
-            "messages": [message_to_json(message) for message in self.messages],
+            "messages": messages_to_json(self.messages),
             "reply": self.reply,
             "finish_reason": self.finish_reason,
             "outcome": self.outcome,
@@ -338,6 +346,11 @@ def message_to_json(message: Message) -> dict[str, Any]:
     return data
 
 
+def messages_to_json(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """Return a conversation as events carry it."""
+    return [message_to_json(message) for message in messages]
+
+
 def message_from_json(data: Mapping[str, Any]) -> Message:
     """Return the message that `message_to_json` wrote."""
     content = data["content"]
@@ -359,6 +372,20 @@ def tool_call_to_json(call: ToolCall) -> dict[str, Any]:
 def usage_to_json(usage: Usage) -> dict[str, Any]:
     """Return the token counts as a JSON object; unknown is null."""
     return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+
+
+def completion_to_json(completion: Completion) -> dict[str, Any]:
+    """Return what the event of a model's answer holds of it; how long it took, and its place, are the run's to say."""
+    return {
+        "text": completion.text,
+        "finish_reason": completion.finish_reason,
+        "refusal": completion.refusal,
+        "usage": usage_to_json(completion.usage),
+        "model": completion.model,
+        "recorded": completion.recorded,
+        "cost": None if completion.cost is None else completion.cost.to_json(),
+        "tool_calls": [tool_call_to_json(call) for call in completion.tool_calls],
+    }
 
 
 def fix_to_json(fix: Fix) -> dict[str, Any]:

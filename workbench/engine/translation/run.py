@@ -27,9 +27,9 @@ from workbench.engine.translation.prompts import (
     request_part,
     schema_part,
 )
-from workbench.engine.translation.record import diagnostic_to_event
+from workbench.engine.translation.record import diagnostic_to_event, messages_to_json
 from workbench.engine.translation.results import Failure, Result, Success
-from workbench.engine.translation.run_log import RunLog, extraction_event, messages_to_json
+from workbench.engine.translation.run_log import RunLog, extraction_event
 from workbench.engine.translation.run_settings import HookError, RunSettings
 from workbench.engine.translation.schema_roots import ALL_TYPES, allowed_types
 from workbench.engine.translation.spending import Spending

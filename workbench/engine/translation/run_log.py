@@ -9,15 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.engine.events import RunEvent
-from workbench.engine.language_models import Completion, Message
+from workbench.engine.language_models import Completion
 from workbench.engine.translation.extraction import Extraction
 from workbench.engine.translation.json_values import plain_copy
 from workbench.engine.translation.record import (
     TranslationFold,
+    completion_to_json,
     fix_to_json,
-    message_to_json,
-    tool_call_to_json,
-    usage_to_json,
 )
 
 
@@ -58,23 +56,10 @@ class RunLog:
         edited: bool = False,
     ) -> None:
         """Tell what the model answered. `elapsed` is in milliseconds, `None` where no model was called."""
-        usage = completion.usage
-        known = usage.input_tokens is not None or usage.output_tokens is not None
-        self.emit(
-            "reply",
-            attempt=number,
-            text=completion.text,
-            finish_reason=completion.finish_reason,
-            refusal=completion.refusal,
-            usage=usage_to_json(usage) if known else None,
-            model=completion.model,
-            elapsed_ms=elapsed,
-            recorded=completion.recorded,
-            cost=None if completion.cost is None else completion.cost.to_json(),
-            tool_calls=[tool_call_to_json(call) for call in completion.tool_calls],
-            notes=list(notes),
-            edited=edited,
-        )
+        told = completion_to_json(completion)
+        if set(told["usage"].values()) == {None}:  # the model said nothing
+            told["usage"] = None
+        self.emit("reply", attempt=number, **told, elapsed_ms=elapsed, notes=list(notes), edited=edited)
 
     def call_failed(
         self,
@@ -99,11 +84,6 @@ class RunLog:
             text=text,
             failure=failure,
         )
-
-
-def messages_to_json(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return a conversation as events carry it."""
-    return [message_to_json(message) for message in messages]
 
 
 def extraction_event(extraction: Extraction) -> dict[str, Any]:

@@ -58,9 +58,7 @@ class GuardRecord:
     @property
     def looped(self) -> bool:
         """Whether the run could ask for another response: it then has validations of its own."""
-        return any(step.kind == "asked" for step in self.steps) or any(
-            step.kind == "ended" for step in self.steps
-        )
+        return any(step.kind in ("asked", "ended") for step in self.steps)
 
     def validations(self) -> tuple[GuardStep, ...]:
         """Return the steps in which a text was validated, in order."""
@@ -130,9 +128,7 @@ class GuardFold:
         results = [_result(each) for each in data.get("results") or ()]
         result = next((each for each in reversed(results) if each is not None), None)
         self._take(result)
-        status = result.verdict if result is not None else "error"
-        text = str(data.get("text") or "")
-        self._add("validated", at, _verdict_words(result), text=text, result=result, status=status)
+        self._validated(at, str(data.get("text") or ""), result)
 
     def _on_check_result(self, data: Mapping[str, Any], at: float) -> None:
         result = _result(data)
@@ -141,9 +137,7 @@ class GuardFold:
             self._fields["outcome"] = result.verdict
         if any(step.kind == "validated" for step in self._steps):
             return  # the last validation of a loop, told once more
-        text = str(self._fields.get("text", ""))
-        status = result.verdict if result is not None else "error"
-        self._add("validated", at, _verdict_words(result), text=text, result=result, status=status)
+        self._validated(at, str(self._fields.get("text", "")), result)
 
     def _on_finished(self, data: Mapping[str, Any], at: float) -> None:
         outcome = str(data.get("outcome") or "")
@@ -165,6 +159,10 @@ class GuardFold:
         if result is not None:
             self._fields["result"] = result
             self._fields.setdefault("stage", result.stage)
+
+    def _validated(self, at: float, text: str, result: GuardrailResult | None) -> None:
+        status = result.verdict if result is not None else "error"
+        self._add("validated", at, _verdict_words(result), text=text, result=result, status=status)
 
     def _add(self, kind: str, at: float, label: str, **values: Any) -> None:
         self._steps.append(GuardStep(kind, at, self._number, label, **values))

@@ -179,14 +179,15 @@ class _Record:
 
     def answered(self, completion: Completion) -> None:
         """Tell what the chat model answered."""
-        usage = completion.usage
+        from workbench.engine.translation.record import usage_to_json
+
         self._recorder.add(
             "response",
             {
                 "text": completion.text,
                 "model": completion.model,
                 "finish_reason": completion.finish_reason,
-                "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+                "usage": usage_to_json(completion.usage),
                 "elapsed_ms": completion.elapsed_ms,
                 "recorded": completion.recorded,
             },

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from workbench.engine.language_models import LanguageModel, ModelDescription
     from workbench.engine.secrets import Secrets
 
-
 EMBEDDED = ModelSettings("embedded", "embedded")
-
-
 LOCAL = ModelSettings("local", "local")
 
 ENVIRONMENT = "environment"

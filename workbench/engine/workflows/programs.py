@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.engine.events import RunEvent
 from workbench.engine.json_text import dumps, parse_json
 from workbench.engine.projects.snapshot import ProjectSnapshot
-from workbench.engine.workflows.errors import WorkflowError
+from workbench.engine.workflows.errors import WorkflowError, settle
 
 if TYPE_CHECKING:
     from workbench.engine.history import Run
@@ -32,23 +32,21 @@ def program_validator(snapshot: ProjectSnapshot) -> ProgramValidator:
 
     if not snapshot.tools:
         raise WorkflowError("the project has no tools, so there is nothing that a program could call")
-    try:
-        return ProgramValidator([_function(tool) for tool in snapshot.tools])
-    except ValueError as error:
-        raise WorkflowError(str(error)) from error
+    return settle(lambda: ProgramValidator([_function(tool) for tool in snapshot.tools]))
 
 
 def as_program(snapshot: ProjectSnapshot) -> ProjectSnapshot:
     """Return a project whose requests become programs, this once: its own prompts, which ask for a value, are left out."""
-    settings = replace(snapshot.translation, target="program", request_prompt=None, repair_prompt=None)
-    return replace(snapshot, translation=settings)
+    return _retargeted(snapshot, "program")
 
 
 def with_target(snapshot: ProjectSnapshot, target: Target) -> ProjectSnapshot:
     """Return a project whose requests become `target`; where that is another than its own, its prompts ask for the
     wrong thing and are left out."""
-    if snapshot.translation.target == target:
-        return snapshot
+    return snapshot if snapshot.translation.target == target else _retargeted(snapshot, target)
+
+
+def _retargeted(snapshot: ProjectSnapshot, target: Target) -> ProjectSnapshot:
     settings = replace(snapshot.translation, target=target, request_prompt=None, repair_prompt=None)
     return replace(snapshot, translation=settings)
 

@@ -27,11 +27,7 @@ if TYPE_CHECKING:
     from workbench.engine.projects import Project
 
 GRAPH_FILE = "graph.json"
-
-
 PARAMETERS_SCHEMA_FILE = "parameters.schema.json"
-
-
 OUTPUT_SCHEMA_FILE = "output.schema.json"
 CASES_FILE = "cases.jsonl"
 

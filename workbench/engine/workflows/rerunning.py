@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 RUNS_AGAIN = frozenset({"translate", "check", "tool"})
 """The kinds of runs that can be run again."""
 
+_RECENT = 100
+
 
 async def run_again(
     snapshot: ProjectSnapshot,
@@ -80,7 +82,9 @@ async def run_again(
     else:
         snapshot = with_target(snapshot, target_of(run))
         await translate_project(snapshot, request, parameter_set=chosen, on_event=on_event, **options)
-    made = [each.id for each in history.runs(kind=kind, limit=1) if each.id > newest]
+    # Another process may have begun a run of the kind meanwhile; it does not stand below this one.
+    recent = history.runs(kind=kind, limit=_RECENT)
+    made = [each.id for each in recent if each.id > newest and each.parent_run == run_id]
     if not made:
         raise WorkflowError(f"the new run is not in the history: {history.problem}")
     return made[0]

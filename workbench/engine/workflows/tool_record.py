@@ -159,17 +159,7 @@ class ToolFold:
     def _on_tool_result(self, data: Mapping[str, Any]) -> tuple[str, str]:
         self._executions.append(dict(data))
         name, is_error = str(data.get("name", "")), bool(data.get("is_error"))
-        parts = tuple((data.get("sent") or {}).get("contents") or ())
-        self._entries.append(
-            ToolEntry(
-                "result",
-                "tool",
-                name=name,
-                parts=parts,
-                is_error=is_error,
-                elapsed_ms=data.get("elapsed_ms"),
-            )
-        )
+        self._entries.append(_told("result", name, data, is_error=is_error))
         kept = kept_back(data)
         if kept:
             self._entries.append(ToolEntry("kept", "tool", name=name, kept=kept))
@@ -179,17 +169,7 @@ class ToolFold:
         index, name = data.get("index"), str(data.get("name", ""))
         if isinstance(index, int) and 0 <= index < len(self._executions):
             self._executions[index] = dict(data)
-        parts = tuple((data.get("sent") or {}).get("contents") or ())
-        self._entries.append(
-            ToolEntry(
-                "rolled_back",
-                "tool",
-                name=name,
-                parts=parts,
-                is_error=True,
-                elapsed_ms=data.get("elapsed_ms"),
-            )
-        )
+        self._entries.append(_told("rolled_back", name, data, is_error=True))
         undone = bool((data.get("rolled_back") or {}).get("undone"))
         return f"{name} {'rolled back' if undone else 'not rolled back'}", "rejected" if undone else "error"
 
@@ -211,6 +191,14 @@ class ToolFold:
         self._fields |= {"outcome": "error", "message": message}
         self._entries.append(ToolEntry("ended", "run", message, outcome="failed"))
         return "failed", "error"
+
+
+def _told(kind: str, name: str, data: Mapping[str, Any], *, is_error: bool) -> ToolEntry:
+    """Return the entry of what the model was told of a tool's call."""
+    parts = tuple((data.get("sent") or {}).get("contents") or ())
+    return ToolEntry(
+        kind, "tool", name=name, parts=parts, is_error=is_error, elapsed_ms=data.get("elapsed_ms")
+    )
 
 
 def _content(content: Any) -> tuple[str, str, tuple[Any, ...], tuple[Mapping[str, Any], ...]]:

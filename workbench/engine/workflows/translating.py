@@ -15,7 +15,7 @@ from workbench.engine.workflows.models import open_chat_model
 from workbench.engine.workflows.programs import target_of, with_target
 from workbench.engine.workflows.recording import Recorder, titled
 from workbench.engine.workflows.rendering import OUTPUT_SCHEMA_FILE, render_project
-from workbench.engine.workflows.replaying import replay_events
+from workbench.engine.workflows.replaying import replay_translation
 
 if TYPE_CHECKING:
     from workbench.engine.history import HistoryStore
@@ -107,10 +107,10 @@ async def branch_translation(
         snapshot = replace(snapshot, translation=replace(snapshot.translation, repair_model=None))
     stored = history.run(run_id)
     snapshot = with_target(snapshot, target_of(stored))
-    record = replay_events(stored.summary.kind, stored.events)
     if stored.summary.kind != "translate":
         raise WorkflowError(f"run {run_id} is no translation, so there is nothing to repair")
-    chosen = next((each for each in getattr(record, "attempts", ()) if each.number == attempt), None)
+    attempts = replay_translation(stored.events).attempts
+    chosen = next((each for each in attempts if each.number == attempt), None)
     if chosen is None:
         raise KeyError(f"run {run_id} has no attempt {attempt}")
     schema = translation_target(snapshot)
