@@ -15,6 +15,9 @@ CoroutineFactory = Callable[[], Coroutine[Any, Any, Any]]
 OnDone = Callable[[Any], None]
 OnError = Callable[[BaseException], None]
 
+STOPPED = "stopped by you"
+"""How a run that a person stopped is told apart from one that failed."""
+
 
 class Handle:
     """One job: it can be cancelled, and after that neither of its callbacks is called."""

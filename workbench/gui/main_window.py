@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
 from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -41,6 +40,7 @@ from workbench.gui.shell.scale import fit, scale, set_interface_size, wanted_sca
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.status_bar import WorkbenchStatusBar
 from workbench.gui.shell.theme import application_icon, apply_theme, mono_size, set_mono_size, set_role
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.shell.toolbar import WorkbenchToolBar
 
 OPENED_AFTER_MS = 1_000
@@ -53,11 +53,10 @@ class MainWindow(QMainWindow):
         super().__init__(parent)
         self.session = session
         self._restored = False
-        self._arrange_soon = _soon(self, lambda: self.docks.reset())
-        self._look_soon = _soon(self, self._look_at_disk)
+        self._arrange_soon = one_shot(self, lambda: self.docks.reset())
+        self._look_soon = one_shot(self, self._look_at_disk)
         # Opening a project imports what checks and renders it, a part of that in jobs.
-        self._forget_later = _soon(self, forget_sources)
-        self._forget_later.setInterval(OPENED_AFTER_MS)
+        self._forget_later = one_shot(self, forget_sources, OPENED_AFTER_MS)
         self.setWindowTitle("Prompt Workbench")
         self.setWindowIcon(application_icon())
         self.setObjectName("main-window")
@@ -547,15 +546,6 @@ class _DiskNotice(QWidget):
         self.words.setText(f"Another program changed {names}.{cost}")
         self.setAccessibleName(self.words.text())
         self.show()
-
-
-def _soon(owner: QWidget, function: Callable[[], None]) -> QTimer:
-    """Return a timer that calls `function` once the present event is done, and dies with its owner."""
-    timer = QTimer(owner)
-    timer.setSingleShot(True)
-    timer.setInterval(0)
-    timer.timeout.connect(function)
-    return timer
 
 
 def _focus_inside(pane: QWidget) -> bool:

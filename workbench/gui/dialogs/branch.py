@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -19,9 +18,10 @@ from PySide6.QtWidgets import (
 from workbench.gui.dialogs.branch_schema import SchemaEdit
 from workbench.gui.models.figures import counted
 from workbench.gui.models.runs import word_of
-from workbench.gui.shell.scale import px
+from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon, set_role
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.diagnostic_list import DiagnosticList
 from workbench.gui.widgets.labels import Banner, SectionHead, TokenLabel, column
 from workbench.gui.widgets.text_input import TextInput
@@ -47,12 +47,9 @@ class BranchDialog(QDialog):
         self._written = ""
         self.preview: PromptPreview | None = None
         self.setWindowTitle(f"Repair again from run {run.summary.id}, attempt {attempt.number}")
-        self.resize(px(860), px(620))
+        resize_window(self, 860, 620)
         self._build()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
-        self._pause.timeout.connect(self._judge)
+        self._pause = one_shot(self, self._judge, PAUSE_MS)
         self.reply.set_text(attempt.reply)
         self.reply.document().clearUndoRedoStacks()
         self.reply.edited.connect(self._edited)

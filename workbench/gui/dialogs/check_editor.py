@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -27,6 +26,7 @@ from workbench.gui.dialogs.check_rules import (
 )
 from workbench.gui.shell.scale import px
 from workbench.gui.shell.theme import set_role
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.check_row import ThresholdSpin
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, TokenLabel
 from workbench.gui.widgets.text_input import TextInput
@@ -91,10 +91,7 @@ class CheckEditor(QDialog):
         self._build()
         if check.rule is not None:
             self._show_rule(check.rule)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(150)
-        self._pause.timeout.connect(self.refresh)
+        self._pause = one_shot(self, self.refresh, 150)
         for form in (self.question, self.yes_means, self.no_means, *self.rules.values()):
             form.edited.connect(self._begin)
         self.name.textChanged.connect(lambda _text: self._begin())
@@ -205,12 +202,15 @@ class CheckEditor(QDialog):
 
     def problem(self) -> str | None:
         """Return why the check cannot be kept as it is."""
+        return self._name_problem() or self._field_problem()
+
+    def _name_problem(self) -> str | None:
         name = self.name.text().strip()
         if not name:
             return "A check needs a name."
         if name in self._taken:
             return f"There is another check named {name} at this stage."
-        return self._field_problem()
+        return None
 
     def _field_problem(self) -> str | None:
         try:
@@ -222,15 +222,16 @@ class CheckEditor(QDialog):
 
     def refresh(self) -> None:
         """Look at the fields again: what stops the check, and what may make its answers useless."""
-        problem = self.problem()
+        name_problem, field_problem = self._name_problem(), self._field_problem()
+        problem = name_problem or field_problem
         # Fields that nobody filled yet are no mistake: what they need is said without alarm.
         mark = "error_mark" if self._begun else "info"
         lines = [(mark, problem)] if problem else []
-        lines += self._model_advice() if self.kind.current() == "model" else []
-        if self.kind.current() != "model":
-            self._try_rule()
-            field_problem = self._field_problem()
-            if field_problem and field_problem != problem:
+        if self.kind.current() == "model":
+            lines += self._model_advice()
+        else:
+            self._try_rule(field_problem is None)
+            if name_problem and field_problem:
                 lines.append((mark, field_problem))
         self._ok.setEnabled(problem is None)
         for position, (mark, words) in enumerate(self._advice):
@@ -251,11 +252,11 @@ class CheckEditor(QDialog):
             lines.append(("info", "Describing both answers helps the embedded model most."))
         return lines
 
-    def _try_rule(self) -> None:
+    def _try_rule(self, is_rule: bool) -> None:
         from workbench.engine.guardrails import is_blank, rule_result
 
         text = self.trial.text.text()
-        if self._field_problem() is not None or is_blank(text):
+        if not is_rule or is_blank(text):
             self.trial.show_outcome(None)
         else:
             self.trial.show_outcome(rule_result(self.check(), text))

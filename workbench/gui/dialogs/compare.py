@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QStackedWidget,
     QTableWidget,
-    QTableWidgetItem,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -36,6 +35,7 @@ from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, TokenLabel
+from workbench.gui.widgets.tables import fill_row
 from workbench.gui.widgets.text_input import TextInput
 
 if TYPE_CHECKING:
@@ -426,7 +426,7 @@ class CompareDialog(QDialog):
                 words += [_number(answer), answer.status.replace("_", " ") if answer is not None else "error"]
             p = [answer.probability if _is_judged(answer) else None for answer in answers]
             words.append(f"{p[1] - p[0]:+.2f}" if p[0] is not None and p[1] is not None else "–")
-            _fill(self.text_table, row, words)
+            fill_row(self.text_table, row, words)
         self.tabs.setCurrentIndex(0)
 
     def _take_columns(self, columns: list[CaseColumns]) -> None:
@@ -448,13 +448,13 @@ class CompareDialog(QDialog):
         rows = found.rows()
         self.figure_table.setRowCount(len(rows))
         for row, (name, first, second) in enumerate(rows):
-            _fill(
+            fill_row(
                 self.figure_table, row, [name, _figure(first), _figure(second), _change(name, first, second)]
             )
             self.figure_table.item(row, 0).setToolTip(DEFINITIONS.get(name, ""))
         self.flip_table.setRowCount(len(found.flips))
         for row, flip in enumerate(found.flips):
-            _fill(
+            fill_row(
                 self.flip_table,
                 row,
                 [
@@ -518,11 +518,6 @@ def _table(name: str, heads: tuple[str, ...]) -> QTableWidget:
         if head in ("Left", "Right", "Change"):
             table.setItemDelegateForColumn(place, MonoDelegate(table))
     return table
-
-
-def _fill(table: QTableWidget, row: int, words: list[str]) -> None:
-    for place, text in enumerate(words):
-        table.setItem(row, place, QTableWidgetItem(text))
 
 
 def _answer(result: GuardrailResult | Exception, name: str) -> CheckResult | None:

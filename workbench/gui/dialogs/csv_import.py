@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QScrollArea,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -32,7 +31,9 @@ from workbench.gui.models.figures import counted, grouped
 from workbench.gui.models.words import plain
 from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.theme import set_role
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, TokenLabel
+from workbench.gui.widgets.tables import fill_row
 
 PREVIEW_ROWS = 50
 _NONE = "(none)"
@@ -96,10 +97,7 @@ class CsvImportDialog(QDialog):
         self.stage.choose(stage)
         self.stage.chosen.connect(lambda _key: self._build_labels())
         self.skip_known.toggled.connect(lambda _checked: self._show())
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(80)
-        self._pause.timeout.connect(self._parse)
+        self._pause = one_shot(self, self._parse, 80)
         self._read()
 
     def _build(self) -> None:
@@ -299,8 +297,7 @@ class CsvImportDialog(QDialog):
             if output:
                 words.append(" ".join((case.user_message or "")[:300].split()))
             words += [LABEL_WORDS[case.labels.get(name)] for name in labels]
-            for place, text in enumerate([*words, case.note]):
-                self.preview.setItem(row, place, QTableWidgetItem(text))
+            fill_row(self.preview, row, [*words, case.note])
         header = self.preview.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

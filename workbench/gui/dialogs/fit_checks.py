@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QPushButton,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +25,7 @@ from workbench.gui.shell.scale import resize_window
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_role
 from workbench.gui.widgets.labels import StatusMark, TokenLabel
+from workbench.gui.widgets.tables import fill_row
 
 if TYPE_CHECKING:
     from workbench.engine.decisions.embedded import FitFigures
@@ -226,19 +226,14 @@ class FitDialog(QDialog):
             few = "few cases: rough" if min(each.positives, each.negatives) < 10 else ""
             note = f"not fitted: {each.skipped}" if each.skipped else few
             words = [each.check, str(each.positives), str(each.negatives), *map(_figure, numbers), note]
-            self._fill(row, words)
+            fill_row(self.table, row, words)
 
     def _show_stored(self, fitted: FittedChecks) -> None:
         self.table.setRowCount(len(fitted.checks))
         for row, (name, check) in enumerate(fitted.checks.items()):
             after = [_figure(check.figures.get("auc")), _figure(check.figures.get("accuracy"))]
-            self._fill(
-                row, [name, str(check.positives), str(check.negatives), "", after[0], "", after[1], ""]
-            )
-
-    def _fill(self, row: int, words: Sequence[str]) -> None:
-        for place, text in enumerate(words):
-            self.table.setItem(row, place, QTableWidgetItem(text))
+            words = [name, str(check.positives), str(check.negatives), "", after[0], "", after[1], ""]
+            fill_row(self.table, row, words)
 
     def _say(self, status: str, words: str, detail: str) -> None:
         self.mark.set_status(status)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.model_settings import ModelSettings
-from workbench.gui.models.figures import format_duration
+from workbench.gui.models.figures import format_duration, joined
 
 if TYPE_CHECKING:
     from workbench.engine.language_models import Probe
@@ -43,7 +43,7 @@ async def _try_decisions(settings: ModelSettings, root: Any, secrets: Any) -> Tr
     finally:
         await model.aclose()
     words = [f"{report.model_version or info.name} answered in {format_duration(report.elapsed_ms)}"]
-    words += [f"It does not tell {_listed(report.missing)}"] if report.missing else []
+    words += [f"It does not tell {joined(list(report.missing))}"] if report.missing else []
     words += [*report.notes, info.expectation]
     return Trial(" ".join(_sentence(each) for each in words if each))
 
@@ -79,7 +79,7 @@ def seen(probe: Probe) -> list[str]:
         (probe.usage, "counts its tokens", "does not count its tokens"),
     )
     said = [yes if fact else no for fact, yes, no in facts if fact is not None]
-    return [f"It {_listed(said)}."] if said else []
+    return [f"It {joined(said)}."] if said else []
 
 
 def _offered(names: Sequence[str]) -> list[str]:
@@ -87,7 +87,3 @@ def _offered(names: Sequence[str]) -> list[str]:
         return []
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return [f"The server offers {', '.join(names[:MOST_NAMES])}{more}."]
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

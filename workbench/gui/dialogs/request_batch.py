@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
+from workbench.gui.delegates.words import MonoDelegate, StatusDelegate
 from workbench.gui.models.figures import counted, format_left
 from workbench.gui.models.request_batch import (
     CHANGE,
@@ -40,11 +40,12 @@ from workbench.gui.models.request_batch import (
 )
 from workbench.gui.panes.history.compared import compared_outcomes
 from workbench.gui.shell.places import Place
-from workbench.gui.shell.scale import fit, fit_rows, px
+from workbench.gui.shell.scale import fit, px, resize_window
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.widgets.comparison import ComparisonView
 from workbench.gui.widgets.labels import TokenLabel
+from workbench.gui.widgets.tables import dress_table
 
 if TYPE_CHECKING:
     from workbench.engine.history import Run
@@ -64,7 +65,7 @@ class RequestBatchDialog(QDialog):
         self._asking = -1
         self._gone = False
         self.setWindowTitle("Run requests")
-        self.resize(px(1000), px(720))
+        resize_window(self, 1000, 720)
         self._build()
         session.run_failed.connect(self._on_failed)
         session.project_changed.connect(self.close)
@@ -116,18 +117,12 @@ class RequestBatchDialog(QDialog):
     def _dress_table(self) -> None:
         table = self.table
         table.setAccessibleName("Requests")
-        table.setShowGrid(False)
+        dress_table(table, 26)
         table.setTabKeyNavigation(False)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.verticalHeader().hide()
-        fit_rows(table, 26)
-        header = table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(REQUEST, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(REQUEST, QHeaderView.ResizeMode.Stretch)
         for column, width in ((NUMBER, 44), (RESULT, 150), (CHANGE, 270), (TOKENS, 96), (TIME, 80)):
             table.setColumnWidth(column, px(width))
-        table.setItemDelegate(TextDelegate(table))
         table.setItemDelegateForColumn(RESULT, StatusDelegate(int(BatchModel.StatusRole), table))
         for column in (TOKENS, TIME):
             table.setItemDelegateForColumn(column, MonoDelegate(table, second=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -71,6 +71,9 @@ class TemplateHighlighter(LineHighlighter):
     `names` are the top-level parameter names, which decide in dialect `braces` what is a placeholder.
     """
 
+    # How many characters of the line one backslash of the template takes.
+    _backslash = 1
+
     def __init__(self, document: QTextDocument, options: TemplateOptions | None = None) -> None:
         super().__init__(document)
         self.options = options if options is not None else TemplateOptions()
@@ -84,9 +87,6 @@ class TemplateHighlighter(LineHighlighter):
             self.rehighlight()
         else:
             self.names = names
-
-    # How many characters of the line one backslash of the template takes.
-    _backslash = 1
 
     def spans(self, line: str) -> Iterable[tuple[int, int, QTextCharFormat]]:
         dialect = self.options.dialect
@@ -126,10 +126,8 @@ class PygmentsHighlighter(LineHighlighter):
         self._lexer = _lexer(language)
 
     def spans(self, line: str) -> Iterable[tuple[int, int, QTextCharFormat]]:
-        for start, token, text in self._lexer.get_tokens_unprocessed(line):
-            style = _token_style(token)
-            if style is not None:
-                yield start, start + len(text), self.format_of(*style)
+        for start, end, style in _tokens(self._lexer, line):
+            yield start, end, self.format_of(*style)
 
 
 class GraphHighlighter(TemplateHighlighter):
@@ -139,15 +137,20 @@ class GraphHighlighter(TemplateHighlighter):
 
     def spans(self, line: str) -> Iterable[tuple[int, int, QTextCharFormat]]:
         strings = []
-        for start, token, text in _lexer("json").get_tokens_unprocessed(line):
-            style = _token_style(token)
-            if style is not None:
-                yield start, start + len(text), self.format_of(*style)
-            if style is not None and style[0] in ("json_string", "json_key"):
-                strings.append((start, start + len(text)))
-        for start, end, style in super().spans(line):
+        for start, end, style in _tokens(_lexer("json"), line):
+            yield start, end, self.format_of(*style)
+            if style[0] in ("json_string", "json_key"):
+                strings.append((start, end))
+        for start, end, ink in super().spans(line):
             if any(first <= start and end <= last for first, last in strings):
-                yield start, end, style
+                yield start, end, ink
+
+
+def _tokens(lexer: Any, line: str) -> Iterator[tuple[int, int, tuple[str, str | None, bool]]]:
+    """Yield start, end and style of each part of a line that has a style of its own."""
+    for start, token, text in lexer.get_tokens_unprocessed(line):
+        if (style := _token_style(token)) is not None:
+            yield start, start + len(text), style
 
 
 @lru_cache(maxsize=16)

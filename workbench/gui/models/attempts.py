@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 from workbench.gui.models.figures import counted, format_duration, format_tokens
 from workbench.gui.models.runs import status_of, word_of
 from workbench.gui.models.table import HeadedTableModel
+from workbench.gui.models.turns import last_current
 from workbench.gui.widgets.conversation import Turn
 from workbench.gui.widgets.timeline import Lane, Step
 
@@ -83,10 +84,7 @@ def turns_of(attempt: Attempt | None, *, with_reply: bool = True) -> list[Turn]:
         state = "arriving" if attempt.outcome == "running" and attempt.elapsed_ms is None else ""
         caption = f"reply {attempt.number}, {state or word_of(attempt.outcome)}"
         turns.append(Turn("assistant", attempt.reply, caption))
-    if turns:
-        last = turns[-1]
-        turns[-1] = Turn(last.role, last.text, last.caption, current=True)
-    return turns
+    return last_current(turns)
 
 
 def _replies_in(attempt: Attempt) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from workbench.engine.evaluation.cases import Case
 from workbench.gui.delegates.probability import BarState, ProbabilityDelegate
@@ -23,7 +24,7 @@ from workbench.gui.models.cases_columns import (
 )
 from workbench.gui.models.cases_filter import EVERYTHING, CaseFilter, case_mask, cell_of
 from workbench.gui.models.figures import format_duration, is_near
-from workbench.gui.models.roots import ROOT
+from workbench.gui.models.table import HeadedTableModel
 
 ID, TEXT, USER, LABEL, PROBABILITY, OUTCOME, NOTE, TIME = range(8)
 _HEADS = ("Case", "Text", "User message", "Label", "Probability", "Outcome", "Note", "Time")
@@ -54,12 +55,14 @@ def _search_text(case: Case) -> str:
     return f"{case.id}\n{case.text}\n{case.user_message or ''}\n{case.note}".casefold()
 
 
-class CaseTableModel(QAbstractTableModel):
+class CaseTableModel(HeadedTableModel):
     """The cases of a stage under one check. `set_threshold` changes only what depends on it.
 
     What somebody types or labels is told by `edit_asked` (position of the case, column, value) and shown when the
     project has taken it.
     """
+
+    heads = _HEADS
 
     StatusRole = _STATUS
     CaseRole = _CASE
@@ -309,18 +312,8 @@ class CaseTableModel(QAbstractTableModel):
 
     # Qt's side
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._shown)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
-        return len(_HEADS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _HEADS[section]
-        return None
+    def shown_rows(self) -> Sized:
+        return self._shown
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         self._order = (column, order)

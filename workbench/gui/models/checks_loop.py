@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from workbench.engine.events import RunEvent
     from workbench.gui.shell.session import Session
 
-__all__ = ["KIND", "Loop", "LoopOutcome", "start_loop"]
-
 KIND = "guard"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from workbench.gui.models.json_tree import NAME, VALUE, JsonTreeModel, kind_of
+from workbench.gui.models.json_tree import NAME, VALUE, JsonTreeModel
 
 _CONTAINERS = ("object", "array")
 
@@ -63,6 +63,3 @@ class GraphTreeModel(JsonTreeModel):
         else:
             self.value_asked.emit(pointer, value, index.data(self.KindRole) == "string")
         return False
-
-
-__all__ = ["GraphTreeModel", "kind_of"]

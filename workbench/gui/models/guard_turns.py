@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.gui.models.figures import format_duration, format_probability
 from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.models.turns import last_current
 from workbench.gui.widgets.conversation import Turn
 from workbench.gui.widgets.timeline import Lane, Step
 
@@ -31,10 +32,7 @@ def guard_turns(run: Run, record: GuardRecord, *, looped: bool) -> list[Turn]:
         turns += [Turn(speaker, text, "checked text") for text in [str(run.inputs.get("text") or "")] if text]
     for step in record.steps:
         turns += _turns_of(step, record, speaker, looped)
-    if turns:
-        last = turns[-1]
-        turns[-1] = Turn(last.role, last.text, last.caption, current=True)
-    return turns
+    return last_current(turns)
 
 
 def _turns_of(step: GuardStep, record: GuardRecord, speaker: str, looped: bool) -> list[Turn]:

@@ -10,6 +10,7 @@ from workbench.engine.json_text import dumps
 from workbench.gui.models.attempts import lanes_of
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.models.turns import last_current
 from workbench.gui.widgets.conversation import Turn
 from workbench.gui.widgets.timeline import Lane, Step
 
@@ -28,7 +29,7 @@ def turns_of_program(events: Sequence[RunEvent]) -> list[Turn]:
     for attempt in record.attempts:
         turns += _attempt(attempt)
     program = program_of(record)
-    return with_evaluation(turns, program) if program is not None else _last_current(turns)
+    return with_evaluation(turns, program) if program is not None else last_current(turns)
 
 
 def program_of(record: TranslationRecord) -> ProgramRecord | None:
@@ -47,15 +48,7 @@ def is_program_step(step: RecordStep) -> bool:
 
 def with_evaluation(turns: Sequence[Turn], program: ProgramRecord) -> list[Turn]:
     """Return `turns` and the steps of a program after them; the last one is the current turn."""
-    before = [Turn(turn.role, turn.text, turn.caption) for turn in turns]
-    return _last_current([*before, *_evaluation(program)])
-
-
-def _last_current(turns: list[Turn]) -> list[Turn]:
-    if turns:
-        last = turns[-1]
-        turns[-1] = Turn(last.role, last.text, last.caption, current=True)
-    return turns
+    return last_current([*turns, *_evaluation(program)])
 
 
 def run_lanes(record: TranslationRecord) -> list[Lane]:

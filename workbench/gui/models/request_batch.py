@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from workbench.gui.models.figures import format_duration
+from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.runs import status_of, word_of
 from workbench.gui.models.table import HeadedTableModel
 from workbench.gui.widgets.diff_view import changes_in_words
@@ -40,7 +40,7 @@ class BatchRow:
         if not self.outcome:
             return "waiting"
         if self.outcome == "ok" and self.repairs:
-            return f"valid, {self.repairs} repair{'s' if self.repairs > 1 else ''}"
+            return f"valid, {counted(self.repairs, 'repair')}"
         return word_of(self.outcome)
 
 

@@ -275,10 +275,13 @@ def branch_words(summary: RunSummary, *, below: bool) -> str:
     return f"From{run}{',' if run else ''} attempt {summary.parent_attempt}"
 
 
+def run_word(summary: RunSummary) -> str:
+    """Return the outcome of a run in a word; a conversation with tools that went well was answered."""
+    return "answered" if (summary.kind, summary.outcome) == ("tool", "ok") else word_of(summary.outcome)
+
+
 def _result_words(summary: RunSummary) -> str:
-    word = word_of(summary.outcome)
-    if summary.kind == "tool" and summary.outcome == "ok":
-        return "answered"
+    word = run_word(summary)
     if summary.kind == "translate" and summary.outcome == "ok" and len(summary.attempts) > 1:
         repairs = len(summary.attempts) - 1
         return f"{word}, {repairs} repair{'s' if repairs > 1 else ''}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.engine.json_text import dumps
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.runs import word_of
+from workbench.gui.models.turns import last_current
 from workbench.gui.widgets.conversation import Turn
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ def turns_of_tools(events: Iterable[RunEvent]) -> list[Turn]:
 
 def turns_of_record(record: ToolRecord) -> list[Turn]:
     """Return the turns of a record; the last one is the current turn."""
-    turns = [_turn(entry) for entry in record.entries]
-    if turns:
-        last = turns[-1]
-        turns[-1] = Turn(last.role, last.text, last.caption, current=True)
-    return turns
+    return last_current(_turn(entry) for entry in record.entries)
 
 
 def _turn(entry: ToolEntry) -> Turn:

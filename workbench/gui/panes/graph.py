@@ -451,7 +451,9 @@ class GraphPane(QWidget):
     def _context_menu(self, point: QPoint) -> None:
         index = self.tree.indexAt(point)
         if index.isValid():
-            self.menu_of(index.data(GraphTreeModel.PointerRole)).exec(self.tree.viewport().mapToGlobal(point))
+            menu = self.menu_of(index.data(GraphTreeModel.PointerRole))
+            menu.exec(self.tree.viewport().mapToGlobal(point))
+            menu.deleteLater()
 
     def menu_of(self, pointer: str) -> QMenu:
         """Return the menu of a value in the tree."""

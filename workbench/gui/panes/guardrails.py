@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -23,17 +22,20 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.guardrails.settings import CheckSettings, Stage
 from workbench.engine.model_settings import ModelSettings
+from workbench.gui.jobs import STOPPED
 from workbench.gui.models.checks import CheckListModel
 from workbench.gui.models.checks_origin import origin_words, stale_threshold
 from workbench.gui.models.expectations import describe_decisions
 from workbench.gui.models.figures import format_duration
 from workbench.gui.models.inputs import inputs_channel
+from workbench.gui.models.shown_project import ShownProject
 from workbench.gui.models.strongest import StrongestParts
 from workbench.gui.panes.guard_loop import GuardLoop
 from workbench.gui.shell.places import Place, message_title
 from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import on_theme_changed, set_icon
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.check_row import CheckHead, CheckRowWidget, ThresholdSpin
 from workbench.gui.widgets.labels import (
     Banner,
@@ -68,12 +70,11 @@ class GuardrailsPane(QWidget):
         self._strongest = StrongestParts()
         self._asked_text: str | None = None
         self._selected = -1
+        self._shown = ShownProject()
+        self._shown.becomes(session.project)
         self._described: tuple[ModelSettings, str] | None = None
         self._info: Any = None
-        self._live = QTimer(self)
-        self._live.setSingleShot(True)
-        self._live.setInterval(LIVE_PAUSE_MS)
-        self._live.timeout.connect(self._run_live)
+        self._live = one_shot(self, self._run_live, LIVE_PAUSE_MS)
         self._build()
         self._connect()
         self._reload()
@@ -158,7 +159,6 @@ class GuardrailsPane(QWidget):
         layout = QHBoxLayout(box)
         layout.setContentsMargins(12, 6, 12, 6)
         layout.setSpacing(8)
-        self._texts_of = self._owner()
         self.typed = TextInput("Text to check", "Type or paste a user message")
         self.user_message = TextInput("User message", "User message before the response (may be empty)", 3)
         self.response = TextInput("Response to check", "Response of the assistant", 3)
@@ -267,17 +267,12 @@ class GuardrailsPane(QWidget):
 
     def _forget_texts(self) -> None:
         """Take away the texts of a project that was left; one that was read or saved anew keeps them."""
-        (project, root), self._texts_of = self._texts_of, self._owner()
-        if project is None or project is self._texts_of[0] or root == self._texts_of[1]:
+        if not self._shown.becomes(self._session.project):
             return
         self.set_source(RENDERED)
         for field in (self.typed, self.user_message, self.response):
             field.set_text("")
             field.document().clearUndoRedoStacks()
-
-    def _owner(self) -> tuple[object, Path | None]:
-        project = self._session.project
-        return project, project.root if project is not None else None
 
     def _reload(self) -> None:
         snapshot = self._session.snapshot()
@@ -623,7 +618,7 @@ class GuardrailsPane(QWidget):
             return
         stage, self._running = self._running or "input", None
         self.run_button.setEnabled(True)
-        if message == "stopped by you":
+        if message == STOPPED:
             self._models[stage].clear_queue()
         else:
             self._models[stage].set_failed(message, self._session.found)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
+
+from workbench.gui.shell.timers import one_shot
 
 SOON_MS = 150
 
@@ -20,10 +22,7 @@ class FileWatch(QObject):
         self._paths: tuple[Path, ...] = ()
         self._seen: tuple[tuple[int, int] | None, ...] = ()
         self._watcher = QFileSystemWatcher(self)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(SOON_MS)
-        self._soon.timeout.connect(self._look)
+        self._soon = one_shot(self, self._look, SOON_MS)
         self._watcher.fileChanged.connect(lambda _path: self._soon.start())
         self._watcher.directoryChanged.connect(lambda _path: self._soon.start())
 

@@ -126,12 +126,9 @@ class SchemaPane(QWidget):
         self.editor.setFocus()
 
     def _infer(self) -> None:
-        from workbench.engine.json_text import dumps
-
         rendering = self._session.rendering()
         value = rendering.parameters.value if rendering is not None and rendering.parameters.ok else {}
-        schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **infer_schema(value)}
-        self._write(dumps(schema, indent=2) + "\n")
+        self._write(inferred_text(value))
 
     def _typed(self) -> None:
         if not self._syncing:
@@ -218,6 +215,14 @@ class SchemaPane(QWidget):
             self.editor.set_wrap(self._session.settings.get(key))
         elif key == "editor.line_numbers":
             self.editor.show_line_numbers(self._session.settings.get(key))
+
+
+def inferred_text(value: Any) -> str:
+    """Return the text of a schema file for values like `value`."""
+    from workbench.engine.json_text import dumps
+
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **infer_schema(value)}
+    return dumps(schema, indent=2) + "\n"
 
 
 def infer_schema(value: Any, depth: int = 0) -> dict[str, Any]:

@@ -288,8 +288,6 @@ class TemplateOptionsPane(QScrollArea):
         self.refused = f"{title} cannot be written in that dialect without loss: {error}"
         self.note.setText(self.refused)
         set_role(self.note, "error")
-        self.note.style().unpolish(self.note)
-        self.note.style().polish(self.note)
         self._session.status.emit(self.refused)
         found = next((d for d in error.diagnostics if d.start is not None), None)
         if found is not None:
@@ -311,8 +309,6 @@ class TemplateOptionsPane(QScrollArea):
         if self.refused:
             self.refused = ""
             set_role(self.note, "second")
-            self.note.style().unpolish(self.note)
-            self.note.style().polish(self.note)
         self.note.setText(
             f"{len(uses)} placeholders: {counts['resolved']} filled, {counts['empty']} empty, "
             f"{counts['kept']} without a value."

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -25,6 +25,7 @@ from workbench.gui.shell.memory import forget_sources
 from workbench.gui.shell.scale import fit, px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role, strong_font
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.issue_label import IssueLabel
 
 LAYOUTS = ("Compose", "Thresholds", "History")
@@ -188,10 +189,7 @@ class DockManager(QObject):
         self.layout = LAYOUTS[0]
         self._states: dict[str, QByteArray] = {}
         self._shown = False
-        self._fit_soon = QTimer(self)
-        self._fit_soon.setSingleShot(True)
-        self._fit_soon.setInterval(0)
-        self._fit_soon.timeout.connect(self._fit_compose)
+        self._fit_soon = one_shot(self, self._fit_compose)
         window.setDockNestingEnabled(True)
         window.setTabPosition(_AREA.AllDockWidgetAreas, _tab_north())
         window.setCorner(Qt.Corner.BottomRightCorner, _AREA.RightDockWidgetArea)

@@ -16,6 +16,7 @@ from workbench.engine.json_text import edits as json_edits
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.text import shorten
 from workbench.gui.editor import CodeEditor, FindBar
+from workbench.gui.models.figures import counted
 from workbench.gui.panes.data_tabs import DataTabs
 from workbench.gui.panes.template import TemplatePane
 from workbench.gui.shell.places import Place, place_of
@@ -172,10 +173,7 @@ class EditActions:
         ]
         editor = self._editor_of(place)
         if editor is not None and place.start is not None:
-            use = self._use_at(editor, place.start)
-            addition = self._missing_member(use) if use is not None and use.status == "kept" else None
-            if addition is not None:
-                fixes.insert(_before_literal(diagnostic.fixes), addition)
+            self._add_missing(fixes, diagnostic.fixes, self._use_at(editor, place.start))
         return fixes
 
     def _editor_of(self, place: Place) -> CodeEditor | None:
@@ -193,11 +191,14 @@ class EditActions:
         fixes: Mendings = [
             (fix.title, partial(editor.edit_span, fix.start, fix.end, fix.replacement)) for fix in found
         ]
-        use = self._use_at(editor, caret)
+        self._add_missing(fixes, found, self._use_at(editor, caret))
+        return fixes
+
+    def _add_missing(self, mendings: Mendings, fixes: Sequence[Fix], use: Any | None) -> None:
+        """Offer, among what is made of `fixes`, the parameter that a placeholder asks for and nobody gives."""
         addition = self._missing_member(use) if use is not None and use.status == "kept" else None
         if addition is not None:
-            fixes.insert(_before_literal(found), addition)
-        return fixes
+            mendings.insert(_before_literal(fixes), addition)
 
     def _missing_member(self, use: Any) -> tuple[str, Callable[[], None]] | None:
         """Return the action that adds the parameter which a placeholder asks for, where that can be done."""
@@ -241,7 +242,7 @@ class EditActions:
             if name is None:
                 return
         from workbench.engine.json_text import dumps, parse_json
-        from workbench.engine.templates import GraphText, extract_in_graph, extract_parameter
+        from workbench.engine.templates import GraphText, apply_fixes, extract_in_graph, extract_parameter
 
         in_graph = editor is self._template.graph_editor
         text, options, names = editor.raw_text(), snapshot.template, set(document.value)
@@ -259,7 +260,7 @@ class EditActions:
         if fix is None or chosen_set is None:
             return
         old = document.text
-        new = old[: fix.start] + fix.replacement + old[fix.end :]
+        new = apply_fixes(old, [fix])
         index = self._template.current_index()
 
         def change(template: str, parameters: str) -> Callable[[Any], None]:
@@ -321,8 +322,8 @@ class EditActions:
             partial(_put_renaming, _before(renamed, snapshot)),
         )
         self._session.render_now()
-        words = f"Renamed {old} to {new_name}: {_counted(len(renamed.parameter_sets), 'set')}"
-        words += f" and {_counted(renamed.placeholders, 'placeholder')}."
+        words = f"Renamed {old} to {new_name}: {counted(len(renamed.parameter_sets), 'set')}"
+        words += f" and {counted(renamed.placeholders, 'placeholder')}."
         if renamed.unread:
             words += f" Not in {', '.join(renamed.unread)}: no JSON."
         self._session.status.emit(words)
@@ -405,7 +406,3 @@ def _before(renamed: Renaming, snapshot: ProjectSnapshot) -> Renaming:
         required=None if renamed.required is None else snapshot.template.required,
         optional=None if renamed.optional is None else snapshot.template.optional,
     )
-
-
-def _counted(number: int, word: str) -> str:
-    return f"1 {word}" if number == 1 else f"{number} {word}s"

@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from workbench.gui.panes.history import HistoryPane
 
 PANE = "history"
-_ABILITIES_OF_KIND = {
-    "translate": {"again", "open", "compare", "mark"},
-    "check": {"again", "open", "compare", "mark"},
-    "tool": {"again", "open", "compare", "mark"},
-}
+# Kinds of runs that can be started again from the history.
+_STARTED = ("translate", "check", "tool")
 
 
 class HistoryActions(QObject):
@@ -65,8 +62,12 @@ class HistoryActions(QObject):
         newest = self._newest()
         if newest is None:
             return frozenset()
-        found = _ABILITIES_OF_KIND.get(newest.kind, {"mark"})
-        return frozenset(found | ({"branch"} if newest.attempts else set()))
+        found = {"mark"}
+        if newest.kind in _STARTED:
+            found |= {"again", "open", "compare"}
+        if newest.attempts:
+            found.add("branch")
+        return frozenset(found)
 
     def _newest(self) -> Any:
         from workbench.engine.history import HistoryError

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.engine.text import shorten
+from workbench.gui.jobs import STOPPED
 from workbench.gui.models.figures import counted, format_duration
 
 _DID = {
@@ -68,7 +69,7 @@ def finished_run(kind: str, result: Any, model: str, elapsed_ms: float | None, a
 
 def failed_run(kind: str, message: str, model: str, at: float) -> LastRun:
     """Return the words of a run that gave no result."""
-    if message == "stopped by you":
+    if message == STOPPED:
         return LastRun(kind, message, "second", None, "", at)
     return LastRun(
         kind,

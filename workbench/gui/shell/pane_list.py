@@ -86,5 +86,5 @@ PANES: tuple[PaneSpec, ...] = (
     PaneSpec("problems", "Problems", _problems, _RIGHT, ("Compose",)),
     PaneSpec("history", "History", _history, _BOTTOM, ("Compose", "History"), ("history",)),
     PaneSpec("tools", "Tools", _tools, _BOTTOM, (), ("tools",), height=380),
-    PaneSpec("thresholds", "Thresholds", _thresholds, _RIGHT, ("Thresholds",), ("cases",)),
+    PaneSpec("thresholds", "Thresholds", _thresholds, _RIGHT, ("Thresholds",), ("cases",), height=420),
 )

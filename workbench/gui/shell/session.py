@@ -16,7 +16,8 @@ from workbench.engine.diagnostics import Diagnostic, sort_diagnostics
 from workbench.engine.guardrails.settings import Stage
 from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
-from workbench.gui.jobs import Jobs
+from workbench.gui.jobs import STOPPED, Jobs
+from workbench.gui.models.figures import counted
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.settings import AppSettings
 
@@ -602,7 +603,7 @@ class Session(QObject):
             self.jobs.cancel(each)
             if each in self._running:
                 self._end(each)
-                self.run_failed.emit(each, "stopped by you")
+                self.run_failed.emit(each, STOPPED)
                 self.history_changed.emit()
 
     def begin_run(self, kind: str) -> None:
@@ -787,7 +788,7 @@ class Session(QObject):
                 self.history_problem = f"The history file is damaged: {problems[0]}. Runs may be missing."
                 self.status.emit(self.history_problem)
             if deleted:
-                self.status.emit(f"{deleted} old run{'s' if deleted != 1 else ''} deleted from the history")
+                self.status.emit(f"{counted(deleted, 'old run')} deleted from the history")
             if deleted or problems:
                 self.history_changed.emit()
 

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
@@ -14,6 +14,7 @@ from workbench.gui.shell.actions import ActionSet
 from workbench.gui.shell.scale import fit, on_scale, px
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import icon, icon_pixmap, on_theme_changed, set_role, small_font
+from workbench.gui.shell.timers import one_shot
 
 DEFAULT = ""
 
@@ -57,10 +58,7 @@ class WorkbenchToolBar(QToolBar):
         self.addWidget(spacer)
         self.palette_button = PaletteButton(actions)
         self.addWidget(self.palette_button)
-        self._fit_soon = QTimer(self)
-        self._fit_soon.setSingleShot(True)
-        self._fit_soon.setInterval(0)
-        self._fit_soon.timeout.connect(lambda: self._fit(self.width()))
+        self._fit_soon = one_shot(self, lambda: self._fit(self.width()))
         self._connect()
         self.refresh()
         on_theme_changed(self, self._fit_soon.start)

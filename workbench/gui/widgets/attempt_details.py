@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
 
 from workbench.engine.text import shorten
 from workbench.gui.delegates.ink import mono
-from workbench.gui.delegates.words import TextDelegate
 from workbench.gui.models.attempts import cost_words, source_words
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.runs import word_of
-from workbench.gui.shell.scale import fit_rows, px
+from workbench.gui.shell.scale import px
+from workbench.gui.widgets.tables import dress_table
 
 if TYPE_CHECKING:
     from workbench.engine.translation import Attempt
@@ -80,18 +80,12 @@ class AttemptDetails(QWidget):
         super().__init__(parent)
         self.table = QTableWidget(0, 2)
         self.table.setHorizontalHeaderLabels(["What", "Value"])
-        self.table.setShowGrid(False)
+        dress_table(self.table, 24)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setTabKeyNavigation(False)
-        self.table.verticalHeader().hide()
-        fit_rows(self.table, 24)
-        header = self.table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setStretchLastSection(True)
+        self.table.horizontalHeader().setStretchLastSection(True)
         self.table.setColumnWidth(0, px(150))
-        self.table.setItemDelegate(TextDelegate(self.table))
         self.table.setAccessibleName("Details of the attempt")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

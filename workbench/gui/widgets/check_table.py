@@ -6,13 +6,14 @@ from collections.abc import Sized
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from workbench.gui.delegates.probability import BarState, ProbabilityDelegate
-from workbench.gui.delegates.words import StatusDelegate, TextDelegate
+from workbench.gui.delegates.words import StatusDelegate
 from workbench.gui.models.figures import format_margin
 from workbench.gui.models.table import HeadedTableModel
-from workbench.gui.shell.scale import fit_rows, px
+from workbench.gui.shell.scale import px
+from workbench.gui.widgets.tables import dress_table
 
 if TYPE_CHECKING:
     from workbench.engine.guardrails import CheckResult, GuardrailResult
@@ -87,17 +88,12 @@ class CheckResultTable(QTableView):
         self.results = CheckResultModel(self)
         self.setModel(self.results)
         self.setAccessibleName("Checks of the run")
-        self.setShowGrid(False)
+        dress_table(self, 28)
         self.setTabKeyNavigation(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.verticalHeader().hide()
-        fit_rows(self, 28)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(OUTCOME, QHeaderView.ResizeMode.Stretch)
         self.setColumnWidth(NAME, px(124))
         self.setColumnWidth(BAR, px(142))
-        self.setItemDelegate(TextDelegate(self))
         self.setItemDelegateForColumn(BAR, ProbabilityDelegate(self))
         self.setItemDelegateForColumn(OUTCOME, StatusDelegate(int(CheckResultModel.StatusRole), self))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from workbench.gui.delegates.ink import color, mono
-from workbench.gui.delegates.words import TextDelegate
-from workbench.gui.shell.scale import fit_rows
 from workbench.gui.widgets.diff_view import DiffView, changes_in_words
+from workbench.gui.widgets.tables import dress_table
 
 RESPECTS = {"text": "Text", "pointer": "By pointer", "prompt": "Prompt", "schema": "Schema", "facts": "Usage"}
 
@@ -49,15 +48,9 @@ class ComparisonView(DiffView):
 
     def _build_facts(self) -> QTableWidget:
         table = QTableWidget(0, 3)
-        table.setShowGrid(False)
+        dress_table(table, 24)
         table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        table.verticalHeader().hide()
-        fit_rows(table, 24)
-        header = table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        table.setItemDelegate(TextDelegate(table))
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         table.setAccessibleName("Figures of both")
         return table
 
@@ -70,10 +63,11 @@ class ComparisonView(DiffView):
         self.head.note.hide()
         self.head.title.set_text(f"{before.title} and {after.title[0].lower()}{after.title[1:]}")
         both = before.has_value and after.has_value
-        self.show_pointers(pointer_diff(before.value, after.value) if both else [])
+        changes = pointer_diff(before.value, after.value) if both else None
+        self.show_pointers(changes or [])
         self._show_facts()
         self._show_respect(self.mode.current())
-        self.say(difference_words(before, after))
+        self.say(_difference_words(before, after, changes))
 
     def clear(self, title: str = "Compare", words: str = "Nothing to compare.") -> None:
         """Show that there are no two things to compare."""
@@ -121,13 +115,13 @@ class ComparisonView(DiffView):
                 self.facts.setItem(row, column, item)
 
 
-def difference_words(before: Compared, after: Compared) -> str:
-    """Return in a line what differs: outcome, value, prompt, schema and tokens, and what that does not prove."""
-    from workbench.engine.translation import pointer_diff
+def _difference_words(before: Compared, after: Compared, changes: Sequence[Any] | None) -> str:
+    """Return in a line what differs: outcome, value, prompt, schema and tokens, and what that does not prove.
 
+    `changes` are those of the values, `None` where one of the two has none.
+    """
     words = [before.word if before.word == after.word else f"{before.word} → {after.word}"]
-    if before.has_value and after.has_value:
-        changes = pointer_diff(before.value, after.value)
+    if changes is not None:
         words.append(f"value: {changes_in_words(changes)}" if changes else "the same value")
     else:
         missing = before if not before.has_value else after
@@ -139,7 +133,7 @@ def difference_words(before: Compared, after: Compared) -> str:
     if old_tokens and new_tokens and old_tokens != new_tokens:
         words.append(f"{old_tokens} → {new_tokens} tokens")
     line = f"{words[0][0].upper()}{', '.join(words)[1:]}."
-    if before.has_value and after.has_value and "valid" in (before.word, after.word):
+    if changes is not None and "valid" in (before.word, after.word):
         line += " Valid means that the schema holds, not that the values are right."
     return line
 

@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolB
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.engine.json_text import dumps
-from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
+from workbench.gui.delegates.words import MonoDelegate, StatusDelegate
 from workbench.gui.models.diagnostics import KEYWORD, LINE, MESSAGE, POINTER, DiagnosticTableModel
 from workbench.gui.models.figures import counted
-from workbench.gui.shell.scale import fit_rows, px
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.labels import SectionHead, Strip, TokenLabel
+from workbench.gui.widgets.tables import dress_table
 
 
 class DiagnosticList(QWidget):
@@ -37,18 +38,13 @@ class DiagnosticList(QWidget):
         self.table = QTableView()
         self.table.setModel(self.model)
         self.table.setAccessibleName("Diagnostics of the reply")
-        self.table.setShowGrid(False)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        dress_table(self.table, 28)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setTabKeyNavigation(False)
-        self.table.verticalHeader().hide()
-        fit_rows(self.table, 28)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         role = int(DiagnosticTableModel.StatusRole)
-        self.table.setItemDelegate(TextDelegate(self.table))
         self.table.setItemDelegateForColumn(POINTER, StatusDelegate(role, self.table, colored=False))
         self.table.setItemDelegateForColumn(KEYWORD, MonoDelegate(self.table, second=True))
         self.table.setItemDelegateForColumn(LINE, MonoDelegate(self.table, second=True))

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
@@ -20,11 +19,11 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.json_text import dumps
 from workbench.gui.delegates.ink import color, mono
-from workbench.gui.delegates.words import TextDelegate
 from workbench.gui.models.figures import counted
-from workbench.gui.shell.scale import fit_rows, px
+from workbench.gui.shell.scale import px
 from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.labels import Ground, SectionHead, SegmentedControl, Strip, TokenLabel
+from workbench.gui.widgets.tables import dress_table
 
 _MAX_LINES = 4000
 _MODES = {"text": "Text", "pointer": "By pointer"}
@@ -148,18 +147,13 @@ class DiffView(QWidget):
         self.table = QTableWidget(0, 4)
         self.table.setHorizontalHeaderLabels(["", "Pointer", "Before", "After"])
         self.table.setAlternatingRowColors(False)
-        self.table.setShowGrid(False)
+        dress_table(self.table, 24)
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        self.table.verticalHeader().hide()
-        fit_rows(self.table, 24)
         header = self.table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setStretchLastSection(True)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.table.setColumnWidth(1, px(160))
         self.table.setColumnWidth(2, px(180))
-        self.table.setItemDelegate(TextDelegate(self.table))
         self.table.setAccessibleName("Changes by JSON Pointer")
         return self.table
 

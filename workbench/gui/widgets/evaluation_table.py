@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from workbench.engine.evaluation.run_record import HEADS, figure_rows
-from workbench.gui.delegates.words import MonoDelegate, TextDelegate
-from workbench.gui.shell.scale import fit_rows
+from workbench.gui.delegates.words import MonoDelegate
+from workbench.gui.widgets.tables import dress_table
 
 
 class EvaluationTable(QTableWidget):
@@ -23,13 +23,9 @@ class EvaluationTable(QTableWidget):
         self.setHorizontalHeaderLabels([short.get(head, head[0].upper() + head[1:]) for head in HEADS])
         self.horizontalHeaderItem(HEADS.index("threshold")).setToolTip("Threshold: rejected at or above it")
         self.setAccessibleName("Figures of the evaluation")
-        self.setShowGrid(False)
+        dress_table(self, 28)
         self.setTabKeyNavigation(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.verticalHeader().hide()
-        fit_rows(self, 28)
-        self.setItemDelegate(TextDelegate(self))
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.gui.delegates.ink import color
+from workbench.gui.jobs import STOPPED
 from workbench.gui.models.figures import format_probability, joined
 from workbench.gui.widgets.labels import StatusMark, TokenLabel
 
@@ -80,7 +81,7 @@ class GuardSteps(QWidget):
         if failure and not any(step.kind == "ended" for step in record.steps):
             # The window knows that a run was stopped before the run itself can tell.
             made = [card for card in made if card.kind != "failed"]
-            made.append(_failed(failure, stopped=failure == "stopped by you"))
+            made.append(_failed(failure, stopped=failure == STOPPED))
         elif running and record.steps:
             made += _waited_for(record.steps[-1])
         self._show(made)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, 
 from workbench.engine.model_options import NUMBER_OPTIONS, number_problem
 from workbench.gui.shell.scale import fit
 from workbench.gui.widgets.labels import TokenLabel
+from workbench.gui.widgets.option_fields import option_field, read_number, typed_value
 
 _LABELS = {
     "timeout": ("seconds", "Seconds that one attempt may take"),
@@ -100,11 +101,8 @@ class ModelOptionFields(QObject):
         row.setContentsMargins(0, 0, 0, 0)
         for key in keys:
             label, about = _LABELS[key]
-            words, field = TokenLabel(label, "second"), QLineEdit()
-            field.setAccessibleName(about.split(";", 1)[0])
-            field.setToolTip(about)
+            words, field = TokenLabel(label, "second"), option_field(about, self.changed.emit)
             fit(field, min_width=56)
-            field.textChanged.connect(lambda _text: self.changed.emit())
             row.addWidget(words)
             row.addWidget(field, 1)
             self._words[key], self.fields[key] = words, field
@@ -168,17 +166,12 @@ class ModelOptionFields(QObject):
         return None
 
     def _value(self, key: str) -> Any:
-        text = self.fields[key].text().strip()
-        if not text:
-            return None
-        if text == str(self._shown.get(key)):
-            return self._shown[key]  # 2.0 stays 2.0 and does not become 2
-        if text.casefold() == "false":
-            return False
-        try:
-            return int(text) if NUMBER_OPTIONS[key].whole else _number(text)
-        except ValueError:
-            return text
+        def read(text: str) -> Any:
+            if text.casefold() == "false":
+                return False
+            return int(text) if NUMBER_OPTIONS[key].whole else read_number(text)
+
+        return typed_value(self.fields[key].text(), self._shown.get(key), read)
 
     def _choose(self) -> None:
         name, _filter = QFileDialog.getOpenFileName(
@@ -194,8 +187,3 @@ class ModelOptionFields(QObject):
             self.file.setText(path.resolve().relative_to(root.resolve()).as_posix())
         else:
             self.file.setText(str(path))
-
-
-def _number(text: str) -> int | float:
-    number = float(text.replace(",", "."))
-    return int(number) if number.is_integer() else number

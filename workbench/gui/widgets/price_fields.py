@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 from workbench.engine.prices import DEFAULT_CURRENCY, PRICE_OPTIONS, price_problem
 from workbench.gui.shell.scale import fit
 from workbench.gui.widgets.labels import TokenLabel
+from workbench.gui.widgets.option_fields import option_field, read_number, typed_value
 
 _WORDS = {
     "input_price": ("input", "unknown", "Price of a million input tokens; empty where it is not known"),
@@ -33,11 +34,8 @@ class PriceFields(QWidget):
         for key in PRICE_OPTIONS:
             label, placeholder, about = _WORDS[key]
             row.addWidget(TokenLabel(label, "second"))
-            field = QLineEdit()
+            field = option_field(about, self.changed.emit)
             field.setPlaceholderText(placeholder)
-            field.setToolTip(about)
-            field.setAccessibleName(about.split(";", 1)[0])
-            field.textChanged.connect(lambda _text: self.changed.emit())
             row.addWidget(field, 0 if key == "currency" else 1)
             self.fields[key] = field
         fit(self.fields["currency"], width=64)
@@ -76,15 +74,5 @@ class PriceFields(QWidget):
         return None
 
     def _value(self, key: str) -> Any:
-        text = self.fields[key].text().strip()
-        if not text:
-            return None
-        if text == str(self._shown.get(key)):
-            return self._shown[key]  # 2 stays 2 and does not become 2.0
-        if key == "currency":
-            return text
-        try:
-            number = float(text.replace(",", "."))
-        except ValueError:
-            return text
-        return int(number) if number.is_integer() else number
+        read = str if key == "currency" else read_number
+        return typed_value(self.fields[key].text(), self._shown.get(key), read)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from workbench.gui.delegates.probability import BAR_HEIGHT, BarState, mark_x, paint_bar, value_at
+from workbench.gui.shell.timers import one_shot
 
 STEP = 0.01
 PAGE = 0.10
@@ -38,10 +39,7 @@ class ProbabilityBar(QAbstractSlider):
         self.setMouseTracking(True)
         self._state = BarState(None, 0.5)
         self._dragging = False
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self._commit)
+        self._settle = one_shot(self, self._commit, _SETTLE_MS)
 
     def state(self) -> BarState:
         """Return what the bar shows."""

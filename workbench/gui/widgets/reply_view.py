@@ -41,6 +41,7 @@ class ReplyView(QWidget):
 
     def show_attempt(self, attempt: Attempt | None) -> None:
         """Show an attempt's reply, `None` for nothing."""
+        self.strip.show()
         span = attempt.span if attempt is not None else None
         self.chip.setVisible(span is not None)
         self.recorded.setVisible(attempt is not None and attempt.recorded)
@@ -65,6 +66,13 @@ class ReplyView(QWidget):
         self.code.mark_span(span)
         marks = (_mark(each, attempt.reply) for each in attempt.diagnostics)
         self.code.set_marks([mark for mark in marks if mark is not None])
+
+    def show_text(self, words: str, text: str, language: str = "") -> None:
+        """Show a text that is no reply, with what is said of it above; nothing is kept free for no words."""
+        self.show_attempt(None)
+        self.how.set_text(words)
+        self.strip.setVisible(bool(words))
+        self.code.set_code(text, language)
 
     def go_to(self, diagnostic: Diagnostic) -> bool:
         """Show the place of a diagnostic in the reply; False when it has none."""

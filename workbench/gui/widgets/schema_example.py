@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QComboBox, QToolButton, QVBoxLayout, QWidget
 
 from workbench.engine.json_text import dumps
 from workbench.gui.shell.scale import fit
 from workbench.gui.shell.theme import set_icon
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.labels import Strip, TokenLabel
 from workbench.gui.widgets.schema_hints import STYLE_NAMES
@@ -60,10 +60,7 @@ class SchemaExample(QWidget):
         layout.setSpacing(0)
         layout.addWidget(strip)
         layout.addWidget(self.code)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
-        self._pause.timeout.connect(self.refresh)
+        self._pause = one_shot(self, self.refresh, PAUSE_MS)
         self.toggle.toggled.connect(self._unfold)
         self.copy_button.clicked.connect(lambda: QApplication.clipboard().setText(self.code.code()))
         self._unfold(False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QToolButton, QVBoxLayout, QWidget
 
@@ -12,6 +12,7 @@ from workbench.engine.diagnostics import Diagnostic
 from workbench.gui.models.figures import counted
 from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.labels import Strip, TokenLabel
 
 if TYPE_CHECKING:
@@ -49,10 +50,7 @@ class SchemaHints(QWidget):
         layout.setSpacing(0)
         layout.addWidget(strip)
         layout.addWidget(self.list)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
-        self._pause.timeout.connect(self.refresh)
+        self._pause = one_shot(self, self.refresh, PAUSE_MS)
         self.toggle.toggled.connect(self._unfold)
         self.list.itemClicked.connect(self._tell)
         self.list.itemActivated.connect(self._tell)

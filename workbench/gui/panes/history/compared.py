@@ -9,7 +9,7 @@ from workbench.engine.json_text import dumps, parse_json
 from workbench.gui.models.attempts import cost_words
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.program_turns import program_words
-from workbench.gui.models.runs import word_of
+from workbench.gui.models.runs import run_word, word_of
 from workbench.gui.models.tool_turns import turns_of_record
 from workbench.gui.widgets.comparison import Compared
 
@@ -123,7 +123,7 @@ def compared_tools(run: Run) -> Compared:
     from workbench.engine.workflows import replay_tools
 
     record = replay_tools(run.events)
-    word = "answered" if run.summary.outcome == "ok" else word_of(run.summary.outcome)
+    word = run_word(run.summary)
     calls = [
         {
             "name": each.get("name"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
+
+from workbench.gui.shell.timers import one_shot
 
 if TYPE_CHECKING:
     from workbench.engine.events import RunEvent
@@ -37,9 +39,7 @@ class Replay(QObject):
         self.step = -1
         self.speed = 1.0
         self._cuts: list[int] = []
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._play_on)
+        self._timer = one_shot(self, self._play_on)
 
     def load(self, run: Run | None) -> None:
         """Take another run and stand at its last step; nobody is told."""

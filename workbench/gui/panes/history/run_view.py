@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from workbench.engine.diagnostics import Diagnostic
 from workbench.gui.shell.scale import px
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.attempt_details import AttemptDetails
 from workbench.gui.widgets.check_table import CheckResultTable
 from workbench.gui.widgets.code_view import CodeView
@@ -66,10 +67,7 @@ class RunView(QWidget):
         self.timeline = Timeline()
         self._timeline_strip = scrolling(self.timeline)
         # The line has its new length only after the events that are waiting now.
-        self._following = QTimer(self)
-        self._following.setSingleShot(True)
-        self._following.setInterval(0)
-        self._following.timeout.connect(self._follow_step)
+        self._following = one_shot(self, self._follow_step)
         self.conversation = ConversationView()
         self.conversation_head = SectionHead("Conversation")
         self._conversation_box = column(self.conversation_head, self.conversation)

@@ -6,7 +6,7 @@ import weakref
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -25,6 +25,7 @@ from workbench.gui.models.runs import COST, KINDS, OUTCOMES, RESULT, RUN, STARTE
 from workbench.gui.shell.scale import on_scale, px
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.labels import Banner, LinkButton, Strip, TokenLabel
 
 if TYPE_CHECKING:
@@ -63,10 +64,7 @@ class RunsList(QWidget):
         self._starred = False
         self._newest: int | None = None
         self._limit = PAGE
-        self._search_pause = QTimer(self)
-        self._search_pause.setSingleShot(True)
-        self._search_pause.setInterval(200)
-        self._search_pause.timeout.connect(self.refresh)
+        self._search_pause = one_shot(self, self.refresh, 200)
         self._build()
         self.search.textChanged.connect(lambda _text: self._search_pause.start())
         self.tree.selectionModel().currentChanged.connect(self._row_changed)

@@ -11,7 +11,7 @@ from workbench.gui.models.attempts import figures, turns_of
 from workbench.gui.models.figures import counted, format_duration
 from workbench.gui.models.guard_turns import guard_lanes, guard_turns
 from workbench.gui.models.program_turns import program_of, program_words, run_lanes, with_evaluation
-from workbench.gui.models.runs import status_of, word_of
+from workbench.gui.models.runs import run_word, status_of, word_of
 from workbench.gui.models.tool_turns import NOT_SENT, turns_of_record
 from workbench.gui.panes.history.compared import exchange_rows
 from workbench.gui.panes.history.run_view import RunView
@@ -86,9 +86,11 @@ def show_check(view: RunView, run: Run, whole: GuardRecord, now: GuardRecord, st
         f"Checks of validation {validations[-1].validation}" if looped else "Checks"
     )
     view.checks.results.set_result(result)
-    view.reply.show_attempt(None)
-    view.reply.how.set_text(now.message or (result.message if result is not None else run.summary.summary))
-    view.reply.code.set_code(dumps(result.to_json(), indent=2) if result is not None else "", "json")
+    view.reply.show_text(
+        now.message or (result.message if result is not None else run.summary.summary),
+        dumps(result.to_json(), indent=2) if result is not None else "",
+        "json",
+    )
     if result is not None:
         view.value.show_value(result.to_json(), word_of(result.verdict))
     else:
@@ -100,17 +102,15 @@ def show_check(view: RunView, run: Run, whole: GuardRecord, now: GuardRecord, st
 
 def show_tools(view: RunView, run: Run, whole: ToolRecord, now: ToolRecord, step: int) -> None:
     """Show a conversation with tools, with what the model never saw."""
-    outcome = run.summary.outcome
-    word = "answered" if outcome == "ok" else word_of(outcome)
     steps = tuple(Step(each.label, each.at, each.status) for each in whole.steps)
     took = format_duration(run.summary.elapsed_ms)
-    view.show_lanes([Lane(run.summary.title, word, status_of(outcome), took, steps)], step)
+    view.show_lanes(
+        [Lane(run.summary.title, run_word(run.summary), status_of(run.summary.outcome), took, steps)], step
+    )
     view.conversation.set_turns(turns_of_record(now))
     view.conversation_head.note.set_text(run.summary.model)
     view.diagnostics.show_diagnostics([], "Diagnostics")
-    view.reply.show_attempt(None)
-    view.reply.how.set_text(now.message or run.summary.summary)
-    view.reply.code.set_code(now.text)
+    view.reply.show_text(now.message or run.summary.summary, now.text)
     if now.executions:
         executions = [dict(each) for each in now.executions]
         view.value.show_value(executions, "every tool call: what was sent to the model, and what was not")
@@ -151,10 +151,8 @@ def show_other(view: RunView, run: Run, whole: PlainRecord, now: PlainRecord, st
     view.conversation_head.note.set_text(summary.model)
     view.diagnostics.show_diagnostics([])
     view.evaluation.show_figures(now.steps[-1].figures if now.steps else ())
-    view.reply.show_attempt(None)
-    view.reply.how.set_text(summary.summary)
     last: Any = run.events[min(step, len(run.events) - 1)].data if run.events else None
-    view.reply.code.set_code(dumps(last, indent=2) if last is not None else "", "json")
+    view.reply.show_text(summary.summary, dumps(last, indent=2) if last is not None else "", "json")
     view.value.show_nothing("")
     view.details.show_attempt(None)
     view.request.set_code("")

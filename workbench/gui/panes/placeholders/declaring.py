@@ -31,19 +31,12 @@ class Row:
 
 def rows_of(rendering: ProjectRendering, snapshot: ProjectSnapshot) -> list[Row]:
     """Return a row per placeholder, in the order in which they first occur; declared ones that do not, last."""
-    from workbench.engine.templates import GraphText, declared_name
-    from workbench.gui.shell.places import Place
+    from workbench.engine.templates import declared_name
+    from workbench.gui.panes.preview.texts import placed_uses
 
     found: dict[str, list[tuple[Place, PlaceholderUse]]] = {}
-    for index, message in enumerate(rendering.messages):
-        for use in message.placeholders:
-            place = Place("message", str(index), use.start, use.end, use.pointer)
-            found.setdefault(use.body, []).append((place, use))
-    if rendering.graph is not None and rendering.graph_document is not None:
-        text = GraphText(rendering.graph_document)
-        for use in rendering.graph.placeholders:
-            place = Place("graph", "", *(text.span_of(use) or (None, None)), use.pointer)
-            found.setdefault(use.body, []).append((place, use))
+    for use, place in placed_uses(rendering):
+        found.setdefault(use.body, []).append((place, use))
     options, schema = snapshot.template, parsed_schema(snapshot)
     rows = [_row(body, uses, options, schema) for body, uses in found.items()]
     known = {name for body in found for name in names_of(body, options)}

@@ -322,9 +322,9 @@ class UsesSection(QWidget):
 
     def describe(self, body: str, text: str) -> None:
         """Say what a placeholder means, in the schema of the parameters; one is made where there is none."""
-        from workbench.engine.json_text import dumps, parse_json
+        from workbench.engine.json_text import parse_json
         from workbench.engine.projects.descriptions import describe
-        from workbench.gui.panes.schemas import infer_schema
+        from workbench.gui.panes.schemas import inferred_text
 
         snapshot = self._session.snapshot()
         tokens = tokens_of(body, snapshot.template)
@@ -334,8 +334,7 @@ class UsesSection(QWidget):
         if before is None:
             rendering = self._session.rendering()
             value = rendering.parameters.value if rendering is not None and rendering.parameters.ok else {}
-            made = {"$schema": "https://json-schema.org/draft/2020-12/schema", **infer_schema(value)}
-            document = parse_json(dumps(made, indent=2) + "\n")
+            document = parse_json(inferred_text(value))
         else:
             document = parse_json(before)
         fix = describe(document, tokens, text) if document.ok else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -35,6 +35,7 @@ from workbench.gui.panes.preview.words import count_words, counted
 from workbench.gui.shell.places import Place, message_title
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import on_theme_changed, set_role, small_font
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.labels import SegmentedControl, TokenLabel
 
 if TYPE_CHECKING:
@@ -61,10 +62,7 @@ class PreviewPane(QWidget):
         self._scrolling = False
         self._caret_place = Place("")
         self._to_count: tuple[list[str], list[str]] = ([], [])
-        self._count_pause = QTimer(self)
-        self._count_pause.setSingleShot(True)
-        self._count_pause.setInterval(COUNT_PAUSE_MS)
-        self._count_pause.timeout.connect(self._count_later)
+        self._count_pause = one_shot(self, self._count_later, COUNT_PAUSE_MS)
         self._build()
         session.rendered.connect(self.show_rendering)
         session.project_changed.connect(self._project_changed)

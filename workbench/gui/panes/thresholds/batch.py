@@ -106,39 +106,37 @@ async def load(
     another thread, before they are read.
     """
     try:
-        return await _load(snapshot, stage, settings, secrets, turns, found)
+        path = results_path(snapshot.root, stage)
+        if path is not None:
+            await asyncio.to_thread(_count, path, turns, found)
+        info, source, problem = None, "", ""
+        if snapshot.guardrail(stage).asks_model:
+            info, source, problem = await _describe(snapshot, settings, secrets)
+        with short_turns():
+            return await asyncio.to_thread(_read, snapshot, stage, settings, info, source, problem, turns)
     finally:
         # A thread cannot be cancelled: where nobody waits for it any more, it must end by itself.
         turns.withdraw()
 
 
-async def _load(
-    snapshot: ProjectSnapshot,
-    stage: Stage,
-    settings: ModelSettings,
-    secrets: Secrets,
-    turns: Turns,
-    found: Callable[[int], None],
-) -> Loaded:
+async def _describe(
+    snapshot: ProjectSnapshot, settings: ModelSettings, secrets: Secrets
+) -> tuple[ModelInfo | None, str, str]:
+    """Return what the model says of itself, what its answers come from, and why it cannot be asked."""
     from workbench.engine.decisions import DecisionError
     from workbench.engine.evaluation.runner import model_source
 
-    path = results_path(snapshot.root, stage)
-    if path is not None:
-        await asyncio.to_thread(_count, path, turns, found)
-    info, source, problem = None, "", ""
-    if snapshot.guardrail(stage).asks_model:
+    info, source = None, ""
+    try:
+        model = await asyncio.to_thread(open_model, snapshot, settings, secrets)
         try:
-            model = await asyncio.to_thread(open_model, snapshot, settings, secrets)
-            try:
-                info = await model.describe()
-                source = model_source(info, model)
-            finally:
-                await model.aclose()
-        except DecisionError as error:
-            problem = str(error)
-    with short_turns():
-        return await asyncio.to_thread(_read, snapshot, stage, settings, info, source, problem, turns)
+            info = await model.describe()
+            source = model_source(info, model)
+        finally:
+            await model.aclose()
+    except DecisionError as error:
+        return info, source, str(error)
+    return info, source, ""
 
 
 def _count(path: Path, turns: Turns, found: Callable[[int], None]) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QPoint,
     Qt,
-    QTimer,
     Signal,
 )
 from PySide6.QtGui import QAction, QKeyEvent
@@ -37,6 +36,7 @@ from workbench.gui.panes.thresholds.check_list import plain_table
 from workbench.gui.panes.thresholds.lab import Lab
 from workbench.gui.shell.scale import px
 from workbench.gui.shell.theme import set_icon
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.figure_label import FigureLabel
 from workbench.gui.widgets.filter_chips import FilterChips
 from workbench.gui.widgets.labels import LinkButton, SectionHead
@@ -109,14 +109,8 @@ class CaseTable(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.head)
         layout.addWidget(self.view, 1)
-        self._counting = QTimer(self)
-        self._counting.setSingleShot(True)
-        self._counting.setInterval(_COUNT_MS)
-        self._counting.timeout.connect(self._show_chips)
-        self._following = QTimer(self)
-        self._following.setSingleShot(True)
-        self._following.setInterval(_FOLLOW_MS)
-        self._following.timeout.connect(self._follow)
+        self._counting = one_shot(self, self._show_chips, _COUNT_MS)
+        self._following = one_shot(self, self._follow, _FOLLOW_MS)
         self._connect()
 
     def _build_head(self) -> None:

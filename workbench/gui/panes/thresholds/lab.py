@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from workbench.engine.evaluation.cases import Case
 from workbench.engine.evaluation.suggestions import TARGETS
@@ -25,6 +25,7 @@ from workbench.gui.panes.thresholds.lab_cases import CaseEdits
 from workbench.gui.panes.thresholds.lab_reading import StoredAnswers, wording
 from workbench.gui.panes.thresholds.slices import Slices
 from workbench.gui.shell.session import Session
+from workbench.gui.shell.timers import one_shot
 
 if TYPE_CHECKING:
     from workbench.engine.decisions import ModelInfo
@@ -74,10 +75,7 @@ class Lab(CaseEdits, StoredAnswers, QObject):
         self._asked: dict[str, Case] = {}
         self._asked_settings = GuardrailSettings()
         self._asked_stage: Stage = "input"
-        self._flush = QTimer(self)
-        self._flush.setSingleShot(True)
-        self._flush.setInterval(_FLUSH_MS)
-        self._flush.timeout.connect(self.take_fresh)
+        self._flush = one_shot(self, self.take_fresh, _FLUSH_MS)
         session.project_changed.connect(self._on_project)
         session.edited.connect(self._on_edited)
         session.models_changed.connect(self._on_models)
@@ -354,7 +352,7 @@ class Lab(CaseEdits, StoredAnswers, QObject):
             reworded = frozenset(
                 check.name
                 for check in self.guardrail.checks
-                if wording((check,)) != wording((before.get(check.name, check),))
+                if check.wording != before.get(check.name, check).wording
             )
             self.columns.arrived(fresh, self._asked, reworded)
             self.columns_changed.emit()

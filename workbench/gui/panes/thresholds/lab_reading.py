@@ -124,6 +124,6 @@ class StoredAnswers:
         )  # fmt: skip
 
 
-def wording(checks: Sequence[CheckSettings]) -> list[tuple[str | None, ...]]:
+def wording(checks: Sequence[CheckSettings]) -> list[tuple[str, object]]:
     """Return what the answers depend on; thresholds are not part of it."""
-    return [(check.name, check.question, check.yes_means, check.no_means) for check in checks]
+    return [(check.name, check.wording) for check in checks]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -21,7 +19,7 @@ from PySide6.QtWidgets import (
 from workbench.gui.delegates.words import MonoDelegate
 from workbench.gui.models.cases_filter import EVERYTHING, CaseFilter
 from workbench.gui.models.figures import format_threshold
-from workbench.gui.models.figures_check import DEFINITIONS, CheckFigures
+from workbench.gui.models.figures_check import DEFINITIONS, CheckFigures, thinned
 from workbench.gui.panes.thresholds.check_list import plain_table
 from workbench.gui.panes.thresholds.lab import Lab
 from workbench.gui.widgets.check_row import ThresholdSpin
@@ -42,7 +40,6 @@ class Pictures(QSplitter):
         self._lab = lab
         self._shown: CheckFigures | None = None
         self._drawn: list[QWidget] = []
-        self._cost: Any = None
         self.histogram = HistogramPlot()
         self.curves = CurvesPlot("threshold", over_threshold=True)
         self.roc = CurvesPlot("false-positive rate", "recall")
@@ -313,13 +310,10 @@ class Pictures(QSplitter):
 
         found, ratio = self._lab.figures(), self.miss_cost.value()
         curve = found.cost(ratio)
-        self._cost = curve
         if curve is None:
             self.cost.set_curves([], self._why_empty())
             self.cost_words.set_text("")
             return
-        from workbench.gui.models.figures_check import thinned
-
         keep = thinned(curve.thresholds)
         low, high = curve.best
         lines = [

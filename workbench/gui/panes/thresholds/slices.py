@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
+
+from workbench.gui.shell.timers import one_shot
 
 
 class Slices(QObject):
@@ -14,9 +16,7 @@ class Slices(QObject):
         super().__init__(parent)
         self._waiting: dict[str, Callable[[], object]] = {}
         self._drawing = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._turn)
+        self._timer = one_shot(self, self._turn)
 
     def later(self, name: str, work: Callable[[], object]) -> None:
         """Do `work` in a turn of its own, soon."""

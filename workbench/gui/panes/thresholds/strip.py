@@ -16,14 +16,13 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
+from workbench.gui.jobs import STOPPED
 from workbench.gui.models.cases_columns import ERROR, NO_ANSWER, REFUSED
 from workbench.gui.models.figures import counted, format_left, grouped, joined
 from workbench.gui.panes.thresholds.lab import Lab
 from workbench.gui.shell.session import model_title
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, Strip, TokenLabel
-
-STOPPED = "stopped by you"
 
 
 class RunStrip(Strip):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QHBoxLayout,
@@ -25,6 +25,7 @@ from workbench.gui.models.figures_check import DEFINITIONS, CheckFigures
 from workbench.gui.panes.thresholds.batch import short_turns
 from workbench.gui.panes.thresholds.lab import Lab
 from workbench.gui.shell.scale import fit
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.confusion import ConfusionMatrix
 from workbench.gui.widgets.figure_label import FigureLabel
 from workbench.gui.widgets.labels import Ground, SectionHead, TokenLabel
@@ -68,10 +69,7 @@ class Verdicts(QWidget):
             SuggestionRow("conformal_fpr", "Flag at most", 0.001, 0.5, "of new no"),
         ]
         self._build()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self._ask)
+        self._pause = one_shot(self, self._ask, _PAUSE_MS)
         self.matrix.chosen.connect(self._cell_chosen)
         for row in self.suggestions:
             row.changed.connect(lambda row=row: self._target_changed(row))

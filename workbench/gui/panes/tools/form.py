@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QScrollArea, QWidget
 
 from workbench.engine.diagnostics import Diagnostic
@@ -13,6 +13,7 @@ from workbench.gui.editor import CodeEditor, PygmentsHighlighter
 from workbench.gui.panes.tools.answer import NOTHING, AnswerEditor
 from workbench.gui.shell.scale import fit
 from workbench.gui.shell.theme import set_role
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.labels import TokenLabel
 from workbench.gui.widgets.text_input import TextInput
 
@@ -33,10 +34,7 @@ class ToolForm(QScrollArea):
         self._loading = False
         self.setWidgetResizable(True)
         self._build()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
-        self._pause.timeout.connect(self.commit)
+        self._pause = one_shot(self, self.commit, PAUSE_MS)
         self.name.editingFinished.connect(self.commit)
         for field in (self.description, self.reply, self.undo):
             field.left.connect(self.commit)

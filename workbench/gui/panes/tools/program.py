@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from workbench.engine.json_text import dumps
@@ -15,6 +14,7 @@ from workbench.gui.models.program_turns import turns_of_program
 from workbench.gui.models.runs import word_of
 from workbench.gui.panes.tools.run_view import ToolRunView
 from workbench.gui.shell.session import Session
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.conversation import Turn
 from workbench.gui.widgets.text_input import TextInput
 
@@ -44,10 +44,7 @@ class ToolProgram(ToolRunView):
         super().__init__(session, self.always, self.request, parent)
         self.steps = self.turns_view
         self._follow = False
-        self._still = QTimer(self)
-        self._still.setSingleShot(True)
-        self._still.setInterval(FOLLOW_MS)
-        self._still.timeout.connect(self._stand_still)
+        self._still = one_shot(self, self._stand_still, FOLLOW_MS)
         self.steps.verticalScrollBar().rangeChanged.connect(self._go_along)
         self.always.clicked.connect(self._set_target)
         self._reset()

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from workbench.engine.events import RunEvent
+from workbench.gui.jobs import STOPPED
 from workbench.gui.models.shown_project import ShownProject
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.conversation import ConversationView, Turn
 from workbench.gui.widgets.labels import Banner, Strip, TokenLabel
 from workbench.gui.widgets.text_input import TextInput
@@ -41,10 +43,7 @@ class ToolRunView(QWidget):
         self._events: list[RunEvent] = []
         self._shown = ShownProject()
         self._kind = self.KIND
-        self._refresh = QTimer(self)
-        self._refresh.setSingleShot(True)
-        self._refresh.setInterval(REFRESH_MS)
-        self._refresh.timeout.connect(self._show_turns)
+        self._refresh = one_shot(self, self._show_turns, REFRESH_MS)
         self._text = text
         self.turns_view = ConversationView()
         self.banner = Banner()
@@ -164,7 +163,7 @@ class ToolRunView(QWidget):
     def _on_failed(self, kind: str, message: str) -> None:
         if kind == self._kind:
             self._ended()
-            stopped = message == "stopped by you"
+            stopped = message == STOPPED
             headline = "Stopped by you." if stopped else self.FAILED
             self.banner.show_words("none" if stopped else "error", headline, "" if stopped else message)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer
+from PySide6.QtCore import QModelIndex, QSize, Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.engine.diagnostics import Diagnostic
-from workbench.gui.delegates.words import MonoDelegate, StatusDelegate, TextDelegate
+from workbench.gui.delegates.words import MonoDelegate, StatusDelegate
+from workbench.gui.jobs import STOPPED
 from workbench.gui.models.attempts import (
     NUMBER,
     OUTCOME,
@@ -43,15 +44,17 @@ from workbench.gui.panes.translation.sent import SentLine
 from workbench.gui.panes.translation.words import VALID_IS_NOT_RIGHT, arriving_words, outcome_banner
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.rule_places import show_rule
-from workbench.gui.shell.scale import fit_rows, px
+from workbench.gui.shell.scale import px
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.conversation import ConversationView
 from workbench.gui.widgets.diagnostic_list import DiagnosticList
 from workbench.gui.widgets.diff_view import DiffView, changes_in_words
 from workbench.gui.widgets.json_view import JsonView
 from workbench.gui.widgets.labels import Banner, Strip, TokenLabel
 from workbench.gui.widgets.reply_view import ReplyView
+from workbench.gui.widgets.tables import dress_table
 from workbench.gui.widgets.text_input import TextInput
 
 if TYPE_CHECKING:
@@ -78,10 +81,7 @@ class TranslationPane(QWidget):
         self._said: tuple[str, str, str] | None = None
         self._requests: list[str] = []
         self._shown = ShownProject()
-        self._refresh = QTimer(self)
-        self._refresh.setSingleShot(True)
-        self._refresh.setInterval(REFRESH_MS)
-        self._refresh.timeout.connect(self._show_live)
+        self._refresh = one_shot(self, self._show_live, REFRESH_MS)
         self._build()
         self._connect()
         self._reload()
@@ -184,20 +184,15 @@ class TranslationPane(QWidget):
     def _dress_attempts(self) -> None:
         table = self.attempts
         table.setAccessibleName("Attempts")
-        table.setShowGrid(False)
+        dress_table(table, 26)
         table.setTabKeyNavigation(False)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.verticalHeader().hide()
-        fit_rows(table, 26)
         header = table.horizontalHeader()
         header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(OUTCOME, QHeaderView.ResizeMode.Stretch)
         for column, width in ((NUMBER, 92), (TIME, 74), (TOKENS, 98)):
             table.setColumnWidth(column, px(width))
         role = int(AttemptTableModel.StatusRole)
-        table.setItemDelegate(TextDelegate(table))
         table.setItemDelegateForColumn(OUTCOME, StatusDelegate(role, table))
         for column in (TIME, TOKENS):
             table.setItemDelegateForColumn(column, MonoDelegate(table, second=True))
@@ -432,7 +427,7 @@ class TranslationPane(QWidget):
         self._fold = None
         self._show_record()
         self._show_buttons()
-        stopped = message == "stopped by you"
+        stopped = message == STOPPED
         self._said = (
             ("none", "Stopped by you.", "") if stopped else ("error", "The translation failed.", message)
         )

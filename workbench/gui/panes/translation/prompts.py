@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from workbench.gui.models.turns import last_current
 from workbench.gui.shell.session import Session
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.conversation import ConversationView, Turn
 from workbench.gui.widgets.labels import SegmentedControl, Strip, TokenLabel
 
@@ -40,10 +41,7 @@ class PromptsView(QWidget):
         layout.setSpacing(0)
         layout.addWidget(strip)
         layout.addWidget(self.conversation, 1)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
-        self._pause.timeout.connect(self.refresh)
+        self._pause = one_shot(self, self.refresh, PAUSE_MS)
         self.mode.chosen.connect(lambda _key: self.refresh())
         session.edited.connect(lambda _area: self._soon())
         session.parameter_set_changed.connect(lambda _name: self._soon())
@@ -93,12 +91,10 @@ class PromptsView(QWidget):
         session.jobs.run_async(work, lambda done: self._show(*done), self._failed, key="prompt-preview")
 
     def _show(self, preview: PromptPreview, words: str) -> None:
-        turns = [
+        turns = last_current(
             Turn(message.role, message.shown_text(), _caption(k, preview))
             for k, message in enumerate(preview.messages)
-        ]
-        if turns:
-            turns[-1] = Turn(turns[-1].role, turns[-1].text, turns[-1].caption, current=True)
+        )
         self.conversation.set_turns(turns)
         if not turns:
             words = preview.problem or "This reply is valid, so no repair would be asked for."

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.gui.models.request_batch import stored_requests
+
 
 def known_requests(history: Any, root: Any) -> list[str]:
     """Return requests of stored runs, newest first, then those that the project's recordings answer."""
-    found: list[str] = []
-    if history is not None:
-        for summary in history.runs(kind="translate", limit=20):
-            request = history.run(summary.id).inputs.get("request")
-            if isinstance(request, str) and request not in found:
-                found.append(request)
+    found = stored_requests(history, 20) if history is not None else []
     if root is not None:
         from workbench.engine.language_models.recorded import recorded_requests
 

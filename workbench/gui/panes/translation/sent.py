@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.engine.text import shorten
 from workbench.gui.models.figures import counted
 from workbench.gui.shell.session import Session
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.labels import LinkButton, TokenLabel
 
 if TYPE_CHECKING:
@@ -39,10 +40,7 @@ class SentLine(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.words, 1)
         row.addWidget(self.link)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
-        self._pause.timeout.connect(self.refresh)
+        self._pause = one_shot(self, self.refresh, PAUSE_MS)
         session.edited.connect(lambda _area: self._soon())
         session.parameter_set_changed.connect(lambda _name: self._soon())
         session.project_changed.connect(self._soon)
