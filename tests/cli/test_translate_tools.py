@@ -126,6 +126,9 @@ def test_a_step_that_fails_is_a_bad_verdict(run: Run, booking: Path) -> None:
     outcome = translate(run, booking, "--program")
     assert outcome.status == 1
     assert "no value (tool error): step 0, broken: the kitchen is closed" in outcome.text
+    live = translate(run, booking, "--program", "--json").json
+    assert (live["outcome"], live["message"]) == ("tool_error", "step 0, broken: the kitchen is closed")
+    assert run("translate", booking, "--replay", 2, "--json").json == live
 
 
 def test_the_project_itself_may_ask_for_programs(run: Run, booking: Path) -> None:

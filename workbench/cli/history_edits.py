@@ -100,8 +100,7 @@ def prune(store: HistoryStore, arguments: argparse.Namespace) -> int:
 
 def branch(arguments: argparse.Namespace) -> int:
     """Go on from a stored attempt; the new run is stored below the old one. Exit status as of `translate`."""
-    from workbench.engine.translation import replay, replay_program
-    from workbench.engine.workflows import branch_translation
+    from workbench.engine.workflows import branch_translation, replay_translation
 
     if arguments.no_history:
         raise CliError("history branch: a branch is stored in the history, so --no-history cannot be given")
@@ -131,13 +130,13 @@ def branch(arguments: argparse.Namespace) -> int:
         )
     finally:
         close_history(store)
-    record, program = replay(events), replay_program(events)
+    record = replay_translation(events)
     if arguments.json:
-        print_json(record_to_json(record, program))
+        print_json(record_to_json(record))
     else:
         write(f"branched from run {arguments.run_id}, attempt {arguments.attempt}\n")
-        tell(record_text(record, program))
-    return exit_status(record, program)
+        tell(record_text(record))
+    return exit_status(record)
 
 
 def _reply(arguments: argparse.Namespace) -> str | None:

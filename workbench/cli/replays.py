@@ -24,7 +24,7 @@ def replay_json(record: Record) -> dict[str, Any]:
     """Return a record in its stable JSON form: that of the live command, for other runs with every step."""
     if isinstance(record, ProgramRunRecord):
         steps = [{"at": each.at, "attempt": each.attempt, "label": each.label} for each in record.steps]
-        return {**record_to_json(record, record.program), "steps": steps}
+        return {**record_to_json(record), "steps": steps}
     if isinstance(record, TranslationRecord):
         return record_to_json(record)
     if isinstance(record, GuardRecord):
@@ -65,8 +65,6 @@ def _guard_step(step: GuardStep) -> dict[str, Any]:
 
 def replay_text(record: Record) -> str:
     """Return a record for people: what was sent and what came, in order."""
-    if isinstance(record, ProgramRunRecord):
-        return record_text(record, record.program)
     if isinstance(record, TranslationRecord):
         return record_text(record)
     if isinstance(record, GuardRecord):

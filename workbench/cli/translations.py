@@ -14,16 +14,23 @@ from workbench.engine.translation import (
     TranslationRecord,
     pointer_diff,
 )
+from workbench.engine.workflows.program_runs import ProgramRunRecord
 
 
-def exit_status(record: TranslationRecord, program: ProgramRecord | None = None) -> int:
+def _program_of(record: TranslationRecord) -> ProgramRecord | None:
+    """Return the evaluation of the program that a request became, `None` where it became none."""
+    return record.program if isinstance(record, ProgramRunRecord) else None
+
+
+def exit_status(record: TranslationRecord) -> int:
     """Return the exit status for an outcome."""
     if record.outcome == "ok":
+        program = _program_of(record)
         return GOOD if program is None or program.outcome == "ok" else BAD_VERDICT
     return MODEL_FAILED if record.outcome == "model_error" else BAD_VERDICT
 
 
-def record_to_json(record: TranslationRecord, program: ProgramRecord | None = None) -> dict[str, Any]:
+def record_to_json(record: TranslationRecord) -> dict[str, Any]:
     """Return the stable JSON form of a translation; `program` only where one was evaluated."""
     document = {
         "format": 1,
@@ -33,12 +40,12 @@ def record_to_json(record: TranslationRecord, program: ProgramRecord | None = No
         "attempts": [attempt.to_json() for attempt in record.attempts],
         "cost": None if record.cost is None else record.cost.to_json(),
     }
-    if program is not None:
+    if (program := _program_of(record)) is not None:
         document["program"] = program.to_json()
     return document
 
 
-def record_text(record: TranslationRecord, program: ProgramRecord | None = None) -> str:
+def record_text(record: TranslationRecord) -> str:
     """Return a translation for people: each attempt, what was wrong with it, and what the repair changed."""
     lines: list[str] = []
     before: Attempt | None = None
@@ -53,7 +60,7 @@ def record_text(record: TranslationRecord, program: ProgramRecord | None = None)
         lines.append("")
     if record.cost is not None and len(record.attempts) > 1:
         lines += [f"cost of all attempts: {record.cost.words()}", ""]
-    if program is not None:
+    if (program := _program_of(record)) is not None:
         lines += _program_lines(program)
     elif record.outcome == "ok":
         lines += ["value:", dumps(record.value, indent=2)]
@@ -68,9 +75,9 @@ def record_text(record: TranslationRecord, program: ProgramRecord | None = None)
     return "\n".join(lines) + "\n"
 
 
-def short_text(record: TranslationRecord, program: ProgramRecord | None = None) -> str:
+def short_text(record: TranslationRecord) -> str:
     """Return the value of a translation in one line, or its outcome where there is none."""
-    if program is not None:
+    if (program := _program_of(record)) is not None:
         return (
             dumps(program.value)
             if program.outcome == "ok"

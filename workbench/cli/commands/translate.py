@@ -131,8 +131,7 @@ class _Translating:
         }
 
     def _translated(self, request: str) -> _Answer:
-        from workbench.engine.translation import replay, replay_program
-        from workbench.engine.workflows import translate_project
+        from workbench.engine.workflows import replay_translation, translate_project
 
         events: list[RunEvent] = []
 
@@ -141,12 +140,12 @@ class _Translating:
             self.progress.take(event)
 
         wait_for(lambda: translate_project(self.snapshot, request, on_event=take, **self._options()))
-        record, program = replay(events), replay_program(events)
+        record = replay_translation(events)
         return _Answer(
-            exit_status(record, program),
-            record_text(record, program),
-            short_text(record, program),
-            record_to_json(record, program),
+            exit_status(record),
+            record_text(record),
+            short_text(record),
+            record_to_json(record),
             len(record.attempts),
         )
 
@@ -190,7 +189,6 @@ def _expectation(project: Project, arguments: argparse.Namespace) -> str:
 
 def _replay(project: Project, arguments: argparse.Namespace) -> int:
     from workbench.engine.workflows import WorkflowError, replay_run
-    from workbench.engine.workflows.program_runs import ProgramRunRecord
 
     history = open_history(project.root, arguments, None)
     if history is None:
@@ -204,12 +202,11 @@ def _replay(project: Project, arguments: argparse.Namespace) -> int:
         raise CliError(
             f"run {arguments.replay} is no translation; see prompt-workbench history PROJECT replay"
         )
-    program = record.program if isinstance(record, ProgramRunRecord) else None
     if arguments.json:
-        print_json(record_to_json(record, program))
+        print_json(record_to_json(record))
     else:
-        tell(f"replay of run {arguments.replay}; nothing is sent\n" + record_text(record, program))
-    return exit_status(record, program)
+        tell(f"replay of run {arguments.replay}; nothing is sent\n" + record_text(record))
+    return exit_status(record)
 
 
 def _batch(translating: _Translating) -> int:
