@@ -94,6 +94,38 @@ def test_a_price_that_tells_nothing_is_a_warning(text: str, code: str) -> None:
     assert [(severity, found) for severity, found, _ in problems(text)] == [("warning", code)]
 
 
+@pytest.mark.parametrize(
+    ("name", "provider", "row", "decides", "found"),
+    [
+        ("judge", "openai", "", False, []),
+        ("decision-2", "openai", "", True, []),
+        ("judge", "openai", 'use = "decision"', True, []),
+        ("decision-2", "gguf", 'use = "chat"', False, []),
+        ("judge", "recorded", 'use = "chat"', False, []),
+        ("judge", "embedded", "", True, []),
+        ("decision-2", "anthropic", "", False, []),
+        ("judge", "system-one", 'use = "chat"', True, [("warning", "no_effect")]),
+        ("judge", "ollama", 'use = "decision"', False, [("warning", "no_effect")]),
+        ("decision", "openai", 'use = "chat"', True, [("warning", "no_effect")]),
+        ("chat", "openai", 'use = "decision"', False, [("warning", "no_effect")]),
+        ("judge", "openai", 'use = "checks"', False, [("error", "bad_value")]),
+        ("judge", "openai", "use = true", False, [("error", "wrong_type")]),
+    ],
+)
+def test_a_model_answers_checks_or_writes_text(
+    name: str, provider: str, row: str, decides: bool, found: list[tuple[str, str]]
+) -> None:
+    text = f'[models.{name}]\nprovider = "{provider}"\n{row}\n'
+    assert [(severity, code) for severity, code, _ in problems(text)] == found
+    settings, _ = read_settings(read_toml(text))
+    assert settings.models[name].decides == decides
+
+
+def test_a_price_has_no_effect_on_a_model_that_is_used_for_checks() -> None:
+    text = model('use = "decision"\ninput_price = 1\noutput_price = 1', "judge", "openai")
+    assert [code for _, code, _ in problems(text)] == ["no_effect"]
+
+
 def test_every_limit_of_a_run_is_read() -> None:
     limits: dict[str, Any] = {
         "calls": 3,

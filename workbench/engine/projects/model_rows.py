@@ -8,13 +8,20 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.model_options import NUMBER_OPTIONS, number_problem
-from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
+from workbench.engine.model_settings import (
+    CHAT_PROVIDERS,
+    DECISION_PROVIDERS,
+    USES,
+    ModelSettings,
+    serves_both,
+)
 from workbench.engine.prices import PRICE_OPTIONS, price_problem
 
 if TYPE_CHECKING:
     from workbench.engine.projects.settings_reader import _Table
 
 MODEL_OPTIONS = (
+    "use",
     "path",
     "recording",
     "fitted",
@@ -91,6 +98,7 @@ def _read_model(row: _Table, name: str) -> ModelSettings:
     )
     _check_address(row, settings.base_url)
     _check_kinds(row)
+    _check_use(row, settings)
     _check_numbers(row)
     _check_prices(row, settings)
     row.done(known=MODEL_OPTIONS)
@@ -132,6 +140,22 @@ def _check_kinds(row: _Table) -> None:
                 headers.problem("warning", "wrong_type", message, name)
 
 
+def _check_use(row: _Table, settings: ModelSettings) -> None:
+    """Refuse a use that there is not, and warn of one that decides nothing."""
+    if "use" not in row.values or not settings.provider:
+        return
+    if not row.choice("use", "", USES):
+        return
+    if not serves_both(settings.provider):
+        kind = "decision models" if settings.decides else "chat models"
+        message = f"`use` has no effect here: all models of {settings.provider} are {kind}"
+    elif settings.name in USES:
+        message = f"`use` has no effect here: the model `{settings.name}` is what its name says"
+    else:
+        return
+    row.problem("warning", "no_effect", message, "use", "take it out")
+
+
 def _is_amount(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
 
@@ -169,5 +193,6 @@ def _check_prices(row: _Table, settings: ModelSettings) -> None:
 
 def _is_paid_for(settings: ModelSettings) -> bool:
     """Tell whether the model can be one that answers in a chat and is really asked."""
-    asked = settings.provider in CHAT_PROVIDERS and settings.provider != "recorded"
-    return settings.name != "decision" and (asked or not settings.provider)
+    if not settings.provider:
+        return settings.name != "decision"
+    return not settings.decides and settings.provider != "recorded"

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
 from workbench.gui.delegates.words import TextDelegate
-from workbench.gui.dialogs.model_kind import TestedAs
 from workbench.gui.dialogs.model_trial import Trial, try_model
+from workbench.gui.dialogs.model_use import ModelUse
 from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
@@ -109,8 +109,10 @@ class ModelSettingsDialog(QDialog):
         form.setSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow("Fill in", self.preset)
+        self.use = ModelUse(form)
         for label, field in (
             ("Provider", self.provider),
+            ("Used for", self.use),
             ("Address", self.base_url),
             ("Model", self.model),
         ):
@@ -138,12 +140,9 @@ class ModelSettingsDialog(QDialog):
         self.test_button = QPushButton("Test connection")
         set_icon(self.test_button, "play")
         self.test_button.clicked.connect(self.test)
-        self.tested_as = TestedAs(self._session)
-        # What one kind answered says nothing of the other.
-        self.tested_as.activated.connect(lambda _index: self._show_problem())
+        self.use.activated.connect(lambda _index: self._use_changed())
         test = QHBoxLayout()
         test.addWidget(self.test_button)
-        test.addWidget(self.tested_as)
         test.addStretch(1)
         self.test_words = TokenLabel("", wrap=True)
         right = QVBoxLayout()
@@ -218,8 +217,9 @@ class ModelSettingsDialog(QDialog):
         self._list_presets()
         if settings is None:
             self.options.fit_to("", False)
-            self.tested_as.fit_to("", None)
+            self.use.show_model(None)
             return
+        self.use.show_model(settings)
         self.provider.setCurrentIndex(self.provider.findData(settings.provider))
         self.base_url.setText(settings.base_url or "")
         self.model.setText(settings.model or "")
@@ -229,7 +229,7 @@ class ModelSettingsDialog(QDialog):
         self._fit_fields()
 
     def _list_presets(self) -> None:
-        """Offer the servers for chat models; the decision model has servers of its own."""
+        """Offer the servers for chat models; decision models have servers of their own."""
         from workbench.engine.language_models import presets  # slow to import, and only this list needs it
 
         if self.preset.count() == 1:
@@ -237,7 +237,6 @@ class ModelSettingsDialog(QDialog):
                 self.preset.addItem(preset.title, preset)
                 self.preset.setItemData(self.preset.count() - 1, preset.help, Qt.ItemDataRole.ToolTipRole)
         self.preset.setCurrentIndex(0)
-        self.preset.setEnabled(self._name is not None and not self._name.startswith("decision"))
 
     def _fill_in(self) -> None:
         """Take provider and address of the chosen preset into the form; the model's name stays."""
@@ -258,22 +257,26 @@ class ModelSettingsDialog(QDialog):
             _OWN_ADDRESS.get(provider, "http://localhost:11434") if remote else ""
         )
         self._show_secret()
-        self.tested_as.fit_to(provider, self._name)
-        self.options.fit_to(provider if self._name is not None else "", self._decides())
-        self.prices.setEnabled(self._name is not None and self._has_prices())
+        self.use.fit_to(provider)
+        self._fit_to_use()
         self.hint.set_text(
             _HINTS.get(provider, "The value of a secret is bound to the address it was entered for.")
         )
 
-    def _decides(self) -> bool:
-        """Tell whether the model in the form answers checks."""
-        provider = self.provider.currentData()
-        return provider not in CHAT_PROVIDERS or (self._name or "").startswith("decision")
+    def _fit_to_use(self) -> None:
+        """Show what is stated of models of the kind in the form."""
+        chosen = self._name is not None
+        self.options.fit_to(self.provider.currentData() if chosen else "", self.use.decides())
+        self.prices.setEnabled(chosen and self._has_prices())
+        self.preset.setEnabled(chosen and not self.use.decides())
+
+    def _use_changed(self) -> None:
+        self._fit_to_use()
+        self._show_problem()  # what one kind answered to a test says nothing of the other
 
     def _has_prices(self) -> bool:
         """Tell whether answers of the model in the form can cost something."""
-        provider = self.provider.currentData()
-        return provider in CHAT_PROVIDERS and provider != "recorded" and self._name != "decision"
+        return not self.use.decides() and self.provider.currentData() != "recorded"
 
     def _show_problem(self) -> None:
         problem = self.options.problem() or self.prices.problem()
@@ -334,7 +337,7 @@ class ModelSettingsDialog(QDialog):
         old = self._models[self._name]
         provider = self.provider.currentData()
         remote = provider not in _NO_ADDRESS
-        options = self.options.merged(old.options)
+        options = self.use.merged(self.options.merged(old.options))
         self._models[self._name] = ModelSettings(
             self._name,
             provider,
@@ -362,7 +365,7 @@ class ModelSettingsDialog(QDialog):
         self.test_button.setEnabled(False)
         self._say("Asking…", "second")
         root, secrets = self._session.snapshot().root, self._session.secrets
-        decides = self.tested_as.decides()
+        decides = settings.decides
         self._session.jobs.run_async(
             lambda: try_model(settings, root, secrets, decides=decides),
             self._tested,

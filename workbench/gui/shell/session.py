@@ -14,7 +14,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from workbench.engine.diagnostics import Diagnostic, sort_diagnostics
 from workbench.engine.guardrails.settings import Stage
-from workbench.engine.model_settings import CHAT_PROVIDERS, DECISION_PROVIDERS, ModelSettings
+from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.gui.jobs import STOPPED, Jobs
 from workbench.gui.models.figures import counted
@@ -376,14 +376,11 @@ class Session(QObject):
 
     def decision_models(self) -> list[str]:
         """Return the names of the project's models that can answer yes/no questions."""
-        return [name for name, each in self.snapshot().models.items() if _is_decision(name, each)]
+        return [name for name, each in self.snapshot().models.items() if each.decides]
 
     def chat_models(self) -> list[str]:
         """Return the names of the project's models that can write text."""
-        models = self.snapshot().models
-        return [
-            n for n, each in models.items() if each.provider in CHAT_PROVIDERS and not _is_decision(n, each)
-        ]
+        return [name for name, each in self.snapshot().models.items() if not each.decides]
 
     def set_decision_model(self, name: str | None) -> None:
         """Choose the model of the checks; `None` is the project's default."""
@@ -845,15 +842,6 @@ class _Edit(QUndoCommand):
 def _same_key(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     """Compare by identity: equal renderings would be compared text by text."""
     return a[0] == b[0] and all(x is y for x, y in zip(a[1:], b[1:], strict=True))
-
-
-def _is_decision(name: str, settings: ModelSettings) -> bool:
-    if settings.provider not in DECISION_PROVIDERS:
-        return False
-    if settings.provider not in CHAT_PROVIDERS:
-        return True
-    # Some providers serve both; the name, or what the project says of its use, decides.
-    return settings.options.get("use") == "decision" or name.startswith("decision")
 
 
 def _validate(snapshot: ProjectSnapshot, parameter_set: str | None) -> list[Diagnostic]:

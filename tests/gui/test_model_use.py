@@ -1,11 +1,11 @@
-"""A model of a provider that serves both kinds is tested as what the person says, and at first as what it is used as."""
+"""A model of a provider that has both kinds is what its project says, or its name, and the models dialog can say it."""
 
 from __future__ import annotations
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, sample_session
+from tests.gui.benches import WAIT_MS, sample_session, saved_toml
 from tests.http_server import JsonHandler, serving
 from workbench.engine.model_settings import ModelSettings
 from workbench.gui.dialogs.model_settings import ModelSettingsDialog
@@ -26,6 +26,11 @@ def choose(dialog: ModelSettingsDialog, provider: str) -> None:
     dialog.provider.setCurrentIndex(dialog.provider.findData(provider))
 
 
+def use(dialog: ModelSettingsDialog, use: str) -> None:
+    dialog.use.setCurrentIndex(dialog.use.findData(use))
+    dialog.use.activated.emit(dialog.use.currentIndex())
+
+
 @pytest.mark.parametrize(
     ("name", "provider", "offered", "decides"),
     [
@@ -34,6 +39,8 @@ def choose(dialog: ModelSettingsDialog, provider: str) -> None:
         ("other", "recorded", True, False),
         ("decision-2", "openai", True, True),
         ("decision-2", "gguf", True, True),
+        ("decision", "openai", False, True),
+        ("chat", "openai", False, False),
         ("other", "anthropic", False, False),
         ("decision-2", "anthropic", False, False),
         ("other", "embedded", False, True),
@@ -41,51 +48,74 @@ def choose(dialog: ModelSettingsDialog, provider: str) -> None:
         ("decision-2", "chat-logprobs", False, True),
     ],
 )
-def test_there_is_a_choice_only_where_the_provider_serves_both(
+def test_there_is_a_choice_only_where_provider_and_name_leave_one(
     dialog: ModelSettingsDialog, name: str, provider: str, offered: bool, decides: bool
 ) -> None:
     dialog.add(name)
     choose(dialog, provider)
-    assert dialog.tested_as.isVisible() == offered
-    assert dialog.tested_as.decides() == decides
+    assert dialog.use.isVisible() == offered
+    assert dialog.use.decides() == decides
+    settings = dialog.current()
+    assert settings is not None
+    assert (settings.decides, "use" in settings.options) == (decides, False)
 
 
-def test_a_model_that_answers_the_checks_is_tested_as_a_decision_model(
-    qtbot: QtBot, session: Session
+def test_what_a_model_is_used_for_is_written_where_its_name_does_not_say_it(
+    dialog: ModelSettingsDialog, session: Session
 ) -> None:
-    session.edit("models", lambda project: project.set_model(ModelSettings("judge", "openai", model="gpt-x")))
-    session.edit(
-        "models", lambda project: project.set_model(ModelSettings("writer", "openai", model="gpt-x"))
-    )
-    session.decision_model_name = "judge"
-    dialog = ModelSettingsDialog(session, chosen="judge")
-    qtbot.addWidget(dialog)
-    assert dialog.tested_as.decides()
-    dialog.add("writer")
-    assert not dialog.tested_as.decides()
+    for name, kind in (("judge", "decision"), ("decision-writer", "chat"), ("writer", "chat")):
+        dialog.add(name)
+        choose(dialog, "openai")
+        use(dialog, kind)
+    dialog.accept()
+    assert {"judge"} <= set(session.decision_models())
+    assert {"decision-writer", "writer"} <= set(session.chat_models())
+    assert saved_toml(session).count('use = "') == 2
+    again = ModelSettingsDialog(session, chosen="judge")
+    assert again.use.decides()
+    use(again, "chat")
+    again.accept()
+    assert "judge" in session.chat_models()
+    assert saved_toml(session).count('use = "') == 1
 
 
-def test_without_a_check_that_asks_a_model_none_is_used_for_decisions(qtbot: QtBot, session: Session) -> None:
-    session.edit("models", lambda project: project.set_model(ModelSettings("judge", "openai", model="gpt-x")))
-    session.decision_model_name = "judge"
-    for stage in ("input", "output"):
-        for _ in session.snapshot().guardrail(stage).checks:
-            session.edit("guardrails", lambda project, stage=stage: project.remove_check(stage, 0))
-    dialog = ModelSettingsDialog(session, chosen="judge")
+def test_a_look_at_a_model_changes_nothing_of_it(qtbot: QtBot, session: Session) -> None:
+    stated = [
+        ModelSettings("writer", "openai", options={"use": "chat"}),
+        ModelSettings("here", "embedded", options={"use": "chat"}),
+        ModelSettings("odd", "openai", options={"use": 7}),
+    ]
+    for settings in stated:
+        session.edit("models", lambda project, settings=settings: project.set_model(settings))
+    before = saved_toml(session)
+    dialog = ModelSettingsDialog(session)
     qtbot.addWidget(dialog)
-    assert not dialog.tested_as.decides()
+    for row in range(dialog.list.count()):
+        dialog.list.setCurrentRow(row)
+    dialog.accept()
+    assert saved_toml(session) == before
+
+
+def test_the_form_offers_what_the_kind_has(dialog: ModelSettingsDialog) -> None:
+    dialog.add("judge")
+    assert dialog.options.fields["max_tokens"].isVisible()
+    assert dialog.prices.isEnabled()
+    use(dialog, "decision")
+    assert not dialog.options.fields["max_tokens"].isVisible()
+    assert not dialog.prices.isEnabled()
+    assert not dialog.preset.isEnabled()
 
 
 def test_the_choice_stays_while_the_fields_are_filled_in_and_not_for_another_model(
     dialog: ModelSettingsDialog,
 ) -> None:
     dialog.add("first")
-    dialog.tested_as.setCurrentIndex(dialog.tested_as.findData(True))
+    use(dialog, "decision")
     choose(dialog, "gguf")
     dialog.base_url.setText("http://127.0.0.1:1")
-    assert dialog.tested_as.decides()
+    assert dialog.use.decides()
     dialog.add("second")
-    assert not dialog.tested_as.decides()
+    assert not dialog.use.decides()
 
 
 class Both(JsonHandler):
@@ -110,9 +140,9 @@ class Both(JsonHandler):
             self.answer(200, {"model": "both-1", "choices": [choice]})
 
 
-@pytest.mark.parametrize(("decides", "ending"), [(True, "/decisions"), (False, "/chat/completions")])
+@pytest.mark.parametrize(("kind", "ending"), [("decision", "/decisions"), ("chat", "/chat/completions")])
 def test_the_server_is_asked_for_the_kind_that_was_chosen(
-    qtbot: QtBot, dialog: ModelSettingsDialog, decides: bool, ending: str
+    qtbot: QtBot, dialog: ModelSettingsDialog, kind: str, ending: str
 ) -> None:
     asked: list[str] = []
     handler = type("Noting", (Both,), {"asked": asked})
@@ -120,12 +150,12 @@ def test_the_server_is_asked_for_the_kind_that_was_chosen(
         dialog.add("other")
         dialog.base_url.setText(f"{address}/v1")
         dialog.model.setText("both-1")
-        dialog.tested_as.setCurrentIndex(dialog.tested_as.findData(decides))
+        use(dialog, kind)
         dialog.test()
         qtbot.waitUntil(dialog.test_button.isEnabled, timeout=WAIT_MS)
         words = dialog.test_words.text()
     assert "answered" in words
     assert asked
     assert all(path.endswith(ending) for path in asked)
-    dialog.tested_as.activated.emit(0)
+    use(dialog, kind)
     assert dialog.test_words.text() == ""
