@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtGui import QUndoStack
 
 from workbench.engine.diagnostics import Diagnostic, sort_diagnostics
 from workbench.engine.guardrails.settings import Stage
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.gui.jobs import STOPPED, Jobs
-from workbench.gui.models.figures import counted
+from workbench.gui.shell.history_keeper import HistoryKeeper
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.settings import AppSettings
+from workbench.gui.shell.undoable import ProjectEdit, UndoableEdit
 
 if TYPE_CHECKING:
     from workbench.engine.history import HistoryStore
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from workbench.engine.workflows import ProjectRendering, PromptText
 
 Pull = Callable[[], None]
-ProjectEdit = Callable[[Any], object]
 
 # What a change of each area makes stale.
 RENDERING_AREAS = frozenset({"template", "parameters", "schemas"})
@@ -80,8 +80,9 @@ class Session(QObject):
         self.settings = settings if settings is not None else AppSettings(parent=self)
         self.jobs = jobs if jobs is not None else Jobs(self)
         self.project: Project | None = None
-        self.history: HistoryStore | None = None
-        self.history_problem: str | None = None
+        self._keeper = HistoryKeeper(self.settings, self.jobs, lambda text: self.secrets.scrub(text), self)
+        self._keeper.changed.connect(self.history_changed)
+        self._keeper.said.connect(self.status)
         self.records = True
         """Whether runs are stored; a picture of a project must leave no trace in it."""
         self.parameter_set: str | None = None
@@ -125,6 +126,16 @@ class Session(QObject):
             self._secrets = Secrets.for_user(self.settings.folder)
         return self._secrets
 
+    @property
+    def history(self) -> HistoryStore | None:
+        """The history of the open project; `None` where no runs are kept."""
+        return self._keeper.store
+
+    @property
+    def history_problem(self) -> str | None:
+        """Why no runs are kept, or what is wrong with the history."""
+        return self._keeper.problem
+
     def open(self, folder: Path) -> None:
         """Open the project in `folder` in place of the present one.
 
@@ -138,7 +149,7 @@ class Session(QObject):
     def adopt(self, project: Project | None) -> None:
         """Make `project` the open one; `None` closes the present one."""
         self.stop()
-        self._close_history()
+        self._keeper.close()
         self._pulls.clear()
         self.undo_stack.clear()
         self._results.clear()
@@ -150,7 +161,7 @@ class Session(QObject):
         snapshot = self.snapshot()
         self.parameter_set = snapshot.default_parameter_set()
         if project is not None:
-            self._open_history(project)
+            self._keeper.open(project.root, records=self.records)
         self._mark(bool(project is not None and project.dirty))
         self.project_changed.emit()
         self.parameter_set_changed.emit(self.parameter_set or "")
@@ -217,7 +228,7 @@ class Session(QObject):
     ) -> None:
         """Apply an undoable change; successive ones with the same `merge` key become one step."""
         if self.project is not None:
-            self.undo_stack.push(_Edit(self, area, text, do, undo, merge))
+            self.undo_stack.push(UndoableEdit(self.edit, area, text, do, undo, merge))
 
     def set_threshold(
         self,
@@ -277,7 +288,7 @@ class Session(QObject):
         """Tell whether the change that undo (with `undone`: redo) would take back next concerns texts."""
         index = self.undo_stack.index() - (0 if undone else 1)
         command = self.undo_stack.command(index) if 0 <= index < self.undo_stack.count() else None
-        return isinstance(command, _Edit) and not RENDERING_AREAS.isdisjoint(command.area.split("+"))
+        return isinstance(command, UndoableEdit) and not RENDERING_AREAS.isdisjoint(command.area.split("+"))
 
     # -- rendering ------------------------------------------------------------------------------------
 
@@ -700,9 +711,9 @@ class Session(QObject):
             return
         self.flush()
         self.discard_recovery()
-        self._close_history()
+        self._keeper.close()
         self.project.save_as(folder)
-        self._open_history(self.project)
+        self._keeper.open(self.project.root, records=self.records)
         self._mark(False)
         self.project_changed.emit()
         self.history_changed.emit()
@@ -740,65 +751,8 @@ class Session(QObject):
         self.stop()
         models, self._models = list(self._models.values()), {}
         self.jobs.shutdown(last=lambda: _close_all(models))
-        self._close_history()
+        self._keeper.close()
         self.project = None
-
-    def _open_history(self, project: Project) -> None:
-        self.history_problem = None
-        if project.root is None:
-            self.history_problem = "the project was never saved"
-            return
-        path = project.root / ".workbench" / "history.sqlite"
-        if not self.records and not path.exists():
-            return
-        from workbench.engine.history import HistoryStore
-
-        try:
-            self.history = HistoryStore.open(path, scrub=lambda text: self.secrets.scrub(text))
-        except Exception as error:  # whatever keeps the store shut, the project must open
-            self.history_problem = str(error)
-            self.status.emit(f"This project keeps no history: {error}")
-            return
-        if self.history.notice:
-            self.history_problem = self.history.notice
-            self.status.emit(self.history.notice)
-        if self.records:
-            self._tend_history(self.history)
-
-    def _tend_history(self, history: HistoryStore) -> None:
-        """Delete what the settings do not keep and look whether the file is sound, in the background."""
-        days, runs, megabytes = (self.settings.get(f"history.{key}") for key in ("days", "runs", "megabytes"))
-
-        def work() -> tuple[int, list[str]]:
-            if problems := history.quick_check():
-                return 0, problems
-            deleted = history.prune(
-                max_age_days=days or None,
-                max_runs=int(runs) or None,
-                max_bytes=int(megabytes * 1_000_000) or None,
-            )
-            return deleted, []
-
-        def done(found: tuple[int, list[str]]) -> None:
-            deleted, problems = found
-            if problems:
-                self.history_problem = f"The history file is damaged: {problems[0]}. Runs may be missing."
-                self.status.emit(self.history_problem)
-            if deleted:
-                self.status.emit(f"{counted(deleted, 'old run')} deleted from the history")
-            if deleted or problems:
-                self.history_changed.emit()
-
-        def failed(error: BaseException) -> None:
-            self.status.emit(f"History: {error}")
-
-        self.jobs.run_pool(work, on_done=done, on_error=failed, key="history")
-
-    def _close_history(self) -> None:
-        self.jobs.cancel("history")
-        if self.history is not None:
-            self.history.close()
-            self.history = None
 
     def _setting_changed(self, key: str) -> None:
         if key == "recovery.seconds":
@@ -811,32 +765,6 @@ class Session(QObject):
     def go_to(self, place: Place) -> None:
         """Ask the panes to show a place."""
         self.reveal.emit(place)
-
-
-class _Edit(QUndoCommand):
-    """One undoable change of the project."""
-
-    def __init__(
-        self, session: Session, area: str, text: str, do: ProjectEdit, undo: ProjectEdit, merge: str | None
-    ) -> None:
-        super().__init__(text)
-        self._session, self.area, self._do, self._undo, self._merge = session, area, do, undo, merge
-        self._made = time.monotonic()
-
-    def id(self) -> int:
-        return -1 if self._merge is None else hash(self._merge) & 0x3FFFFFFF
-
-    def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, _Edit) or other._merge != self._merge or other._made - self._made > 2.0:
-            return False
-        self._do, self._made = other._do, other._made
-        return True
-
-    def redo(self) -> None:
-        self._session.edit(self.area, self._do)
-
-    def undo(self) -> None:
-        self._session.edit(self.area, self._undo)
 
 
 def _same_key(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
