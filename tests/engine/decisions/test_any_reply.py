@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.engine.decisions.support import ONE_CALL, REQUEST
 from workbench.engine.decisions import DecisionError, YesNoAnswer, validated
 from workbench.engine.decisions.chat_logprobs import answer_of
+from workbench.engine.decisions.hints import hint_for_reply
 from workbench.engine.decisions.logprobs import NO_WORDS, YES_WORDS
 from workbench.engine.decisions.questions import DecisionResponse
 from workbench.engine.decisions.remote import dialect_named
@@ -98,6 +99,7 @@ def test_a_reply_of_any_form(provider: str, reply: Any) -> None:
     try:
         value = envelope(parse_json(json.dumps(reply)), provider)
         decoded = dialect.decode(value, REQUEST, options)
+        hint_for_reply(value, provider)
     except DecisionError:
         return
     check_states(validated(REQUEST, DecisionResponse(decoded.answers, decoded.model_name, decoded.usage)))

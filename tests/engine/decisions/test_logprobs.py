@@ -153,3 +153,37 @@ def test_the_form_of_the_old_completions_is_read() -> None:
 )
 def test_tokens_are_compared_as_bare_words(text: str, word: str) -> None:
     assert normal_form(text) == word
+
+
+@pytest.mark.parametrize(
+    ("chosen", "listed"),
+    [
+        ({"bytes": list(b"Yes")}, {}),
+        ({"id": 9}, {}),
+        ({"id": 9, "bytes": list(b"Yes")}, {"bytes": list(b"Yes")}),
+        ({}, {"bytes": list(b"Yes")}),
+        ({"bytes": None}, {"id": 9}),
+    ],
+    ids=["bytes-of-chosen", "id-of-chosen", "id-of-chosen-only", "bytes-of-list", "id-of-list"],
+)
+def test_the_chosen_token_counts_once_where_only_one_place_gives_its_key(
+    chosen: dict[str, Any], listed: dict[str, Any]
+) -> None:
+    entry = token("Yes", 0.3, **chosen)
+    entry["top_logprobs"] = [token("Yes", 0.3, **listed), token("No", 0.3)]
+    assert read(entry).probability == pytest.approx(0.5)
+
+
+def test_tokens_of_one_text_but_other_ids_are_two() -> None:
+    entry = token("Yes", 0.3, id=9)
+    entry["top_logprobs"] = [token("Yes", 0.3, id=9), token("Yes", 0.2, id=10), token("No", 0.5, id=4)]
+    assert read(entry).probability == pytest.approx(0.5)
+
+
+def test_d13_alternatives_that_lost_their_blank_count_once_without_an_id_too() -> None:
+    assert read(token(" Yes", 0.3, top={"Yes": 0.3, "No": 0.3})).probability == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("blank", ["\u3000", "\u2003", "\u202f", "\v"])
+def test_every_kind_of_blank_is_stripped(blank: str) -> None:
+    assert normal_form(f"{blank}Yes{blank}") == "yes"

@@ -35,12 +35,31 @@ Q = YesNoQuestion("Is it?")
         (lambda: DecisionRequest("x", {}), "questions cannot be null or empty"),
         (lambda: DecisionRequest("x", {" ": Q}), "question name cannot be null or blank"),
         (lambda: DecisionRequest({"x": object()}, {"q": Q}), "input holds a value of type object"),
+        (lambda: DecisionRequest({"x": [float("nan")]}, {"q": Q}), "input holds the number nan"),
+        (lambda: DecisionRequest("x", ["q"]), "questions must be a mapping of names to questions"),
+        (
+            lambda: DecisionRequest("x", {"q": "Is it?"}),
+            "the question 'q' must be a YesNoQuestion, but is a str",
+        ),
         (
             lambda: DecisionRequest.builder().question("q", Q).question("q", Q),
             "Question 'q' is already defined",
         ),
     ],
-    ids=["question", "meaning", "null", "blank", "empty-map", "no-questions", "name", "type", "duplicate"],
+    ids=[
+        "question",
+        "meaning",
+        "null",
+        "blank",
+        "empty-map",
+        "no-questions",
+        "name",
+        "type",
+        "nan",
+        "no-map",
+        "no-question",
+        "duplicate",
+    ],
 )
 def test_what_cannot_be_asked_is_refused_with_its_reason(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match="^" + message):
@@ -118,3 +137,13 @@ def test_every_model_is_held_to_the_questions_it_was_asked() -> None:
 def test_no_response_at_all_is_an_error() -> None:
     with pytest.raises(InvalidDecisionResponse, match="The decision model returned no response"):
         run(ask(_Model(None), DecisionRequest("x", {"a": Q})))
+
+
+@pytest.mark.parametrize("returned", [5, "yes", [0.1], {"a": 0.1}])
+def test_a_model_that_returns_something_else_is_an_error(returned: Any) -> None:
+    class Odd:
+        def decide(self, request: DecisionRequest) -> Any:
+            return returned
+
+    with pytest.raises(InvalidDecisionResponse, match="but a DecisionResponse is expected"):
+        run(ask(Odd(), DecisionRequest("x", {"q": Q})))

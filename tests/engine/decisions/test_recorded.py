@@ -71,7 +71,18 @@ def test_another_wording_gets_no_answer(tmp_path: Path) -> None:
     assert answers["b"] == YesNoAnswer(0.2)
 
 
-@pytest.mark.parametrize("entry", [0.5, {"probability": 2}, {"probability": True}, {}], ids=str)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        0.5,
+        {"probability": 2},
+        {"probability": True},
+        {},
+        {"refused": "yes", "probability": 0.1},
+        {"refused": 1, "probability": 0.1},
+    ],
+    ids=str,
+)
 def test_a_broken_entry_is_an_error_of_its_check(tmp_path: Path, entry: Any) -> None:
     row = {
         "kind": "decision",
@@ -129,3 +140,11 @@ def test_a_recording_outside_the_project_is_not_read(tmp_path: Path) -> None:
 def test_a_project_without_recordings_says_so(tmp_path: Path) -> None:
     assert "no recorded decisions" in (decision_model_available(SETTINGS, tmp_path) or "")
     assert "save the project first" in (decision_model_available(SETTINGS, None) or "")
+
+
+def test_a_row_with_two_answers_to_one_check_is_refused(tmp_path: Path) -> None:
+    other = '{"kind": "chat", "text": "x", "text": "y"}'
+    answers = '{"a": {"probability": 0.9}, "a": {"probability": 0.1}}'
+    root = project(tmp_path, other, f'{{"kind": "decision", "text": "x", "answers": {answers}}}')
+    with pytest.raises(DecisionError, match=r'demo\.jsonl:2: The name "a" occurs twice in one object$'):
+        open_decision_model(SETTINGS, root=root)

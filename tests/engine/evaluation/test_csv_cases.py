@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from workbench.engine.evaluation.csv_cases import ColumnMapping, csv_header, guess_mapping, read_csv_cases
@@ -94,3 +96,25 @@ def test_a_header_without_a_text_gives_no_mapping() -> None:
     assert guess_mapping(["a", "b"], ["rude"]) is None
     assert csv_header("") == []
     assert csv_header("a; b\n1;2") == ["a", "b"]
+
+
+def test_labels_that_a_table_program_wrote_as_numbers_are_labels() -> None:
+    mapping = ColumnMapping("text", {"a": "a"})
+    cases, problems = read_csv_cases("text,a\nx,1.0\ny,0.0\nz,\n", mapping)
+    assert [dict(case.labels) for case in cases] == [{"a": True}, {"a": False}, {}]
+    assert problems == []
+
+
+def test_one_id_for_all_rows_makes_an_id_for_each_without_delay() -> None:
+    """With a column that is no id, such as a user's name, each row would else try all ids before it."""
+    rows = 20_000
+    began = time.perf_counter()
+    cases, _ = read_csv_cases("id,text\n" + "x,a\n" * rows, ColumnMapping("text", {}, "id"))
+    assert len({case.id for case in cases}) == rows
+    assert time.perf_counter() - began < 5
+
+
+def test_ids_made_anew_meet_none_that_is_there() -> None:
+    text = "id,text\nx,a\nx,b\nx-2,c\nx,d\nx-2,e\n"
+    cases, _ = read_csv_cases(text, ColumnMapping("text", {}, "id"), taken_ids=["x-3"])
+    assert [case.id for case in cases] == ["x", "x-2", "x-2-2", "x-4", "x-2-3"]

@@ -183,12 +183,11 @@ def test_the_cheapest_threshold_is_the_cheapest_of_all(kind: str, fp: float, fn:
         c = metrics.confusion(p, y, t)
         return fp * c.fp + fn * c.fn
 
-    tried = [cost(t) for t in np.linspace(0, 1, 501)] + [cost(t) for t in curve.thresholds]
-    assert curve.least == pytest.approx(min(tried))
+    possible = [t for t in (*np.linspace(0, 1, 501), *curve.thresholds) if t <= 1]
+    assert curve.least == pytest.approx(min(cost(t) for t in possible))
     low, high = curve.best
-    assert low <= curve.suggested <= high
-    if curve.suggested <= 1 and high < 1:
-        assert cost(curve.suggested) == pytest.approx(curve.least)
+    assert low <= curve.suggested <= high <= 1
+    assert cost(curve.suggested) == pytest.approx(curve.least)
     assert curve.ideal == pytest.approx(fp / (fp + fn))
 
 
@@ -264,3 +263,41 @@ def test_a_million_cases_take_less_than_a_few_seconds() -> None:
     metrics.ece(p, y)
     metrics.average_precision(p, y)
     assert time.process_time() - started < 10
+
+
+def test_a_cost_that_no_threshold_up_to_one_can_have_is_not_promised() -> None:
+    """Good cases with probability 1 are flagged at every threshold there is."""
+    curve = metrics.cost_curve([1.0, 1.0, 1.0, 0.2], [False, False, True, False])
+    assert curve is not None
+    assert curve.least == 2
+    assert curve.best == (0.2, 1.0)
+    assert 0.2 < curve.suggested <= 1
+    assert curve.cost.tolist() == [3, 2, 1]
+
+
+@pytest.mark.parametrize("bins", [6, 7, 12, 30, 49])
+def test_a_probability_on_an_edge_belongs_to_the_bin_below(bins: int) -> None:
+    p = [i / bins for i in range(1, bins + 1)]
+    assert [b.count for b in metrics.reliability(p, [True] * bins, bins)] == [1] * bins
+    assert metrics.histogram(p, [True] * bins, bins).yes == (1,) * bins
+
+
+@pytest.mark.parametrize("labels", [[None], ["false"], ["no"], [2], [float("nan")]])
+def test_what_is_no_label_is_never_taken_for_one(labels: Any) -> None:
+    with pytest.raises(ValueError, match="y must hold booleans"):
+        metrics.brier([0.5], labels)
+
+
+def test_labels_may_be_zeros_and_ones() -> None:
+    assert metrics.brier([0.5, 1.0], [0, 1]) == metrics.brier([0.5, 1.0], [False, True])
+
+
+@pytest.mark.parametrize("band", [(math.nan, 0.5), (0.5, math.nan), (0.6, 0.5)])
+def test_a_review_band_needs_two_numbers_in_order(band: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="allow_below and block_from"):
+        metrics.coverage([0.5], [True], *band)
+
+
+def test_a_case_without_a_probability_has_no_drift() -> None:
+    with pytest.raises(ValueError, match="without a probability"):
+        metrics.drift([0.5, None], [0.5, 0.6], 0.5)

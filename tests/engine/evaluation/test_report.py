@@ -119,3 +119,9 @@ def test_the_calibration_gate() -> None:
     assert report.checks["a"].ece is not None
     assert report.gate_failures(max_ece=1.0) == []
     assert report.gate_failures(max_ece=0.01) != []
+
+
+def test_a_figure_that_misses_a_gate_by_little_does_not_read_like_the_gate() -> None:
+    rows = [row(i, 0.9 if i < 8999 else 0.1, True) for i in range(10_000)]
+    report = evaluate_rows(rows, GuardrailSettings(0.5, SETTINGS.checks[:1]), suggestions=False)
+    assert report.gate_failures(min_recall=0.9) == ["a: recall 0.899900 is below 0.9"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 import json
 import subprocess
 import sys
@@ -338,3 +339,28 @@ def test_many_cases_stream_without_being_held(tmp_path: Path) -> None:
     rows = run(some())
     assert 400 <= rows <= 410
     assert seen <= 210
+
+
+def test_batches_that_fail_together_leave_no_complaint_behind() -> None:
+    class Together(EvaluationRun):
+        """Two batches at a time, as on a cluster, that end with an error at the same moment."""
+
+        batch_size = 5
+
+        def _concurrent_batches(self) -> int:
+            return 2
+
+        async def _ask_batch(self, batch: Any) -> list[ResultRow]:
+            raise DecisionError("the server is gone", kind="connect")
+
+    complaints: list[Any] = []
+
+    async def both() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        with pytest.raises(DecisionError, match="the server is gone"):
+            await Together(CASES, SETTINGS, Counting()).collect()
+        gc.collect()
+        await asyncio.sleep(0)
+
+    run(both())
+    assert complaints == []

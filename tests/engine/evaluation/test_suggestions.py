@@ -202,3 +202,17 @@ def test_any_cases_give_a_suggestion_or_a_reason(rows: Any) -> None:
         suggestion = suggest(p, y, kind, target, rounds=5)  # type: ignore[arg-type]
         assert suggestion.reason
         assert suggestion.threshold is None or 0 <= suggestion.threshold <= 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "words"),
+    [
+        ("recall", 0.995, "at least 99.5% of"),
+        ("fpr", 0.025, "at most 2.5% of"),
+        ("conformal_recall", 0.001, "at most 0.1%"),
+        ("recall", 0.95, "at least 95% of"),
+    ],
+)
+def test_a_reason_does_not_round_what_was_asked_for(kind: Any, target: float, words: str) -> None:
+    p, y = [i / 2000 for i in range(2000)], [i % 2 == 0 for i in range(2000)]
+    assert words in suggest(p, y, kind, target, rounds=1).reason

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.engine.guardrails.support import Scripted, run
@@ -165,3 +168,26 @@ def test_settings_of_a_project_become_a_guardrail() -> None:
 def test_settings_without_checks_are_refused() -> None:
     with pytest.raises(ValueError, match="checks cannot be null or empty"):
         guardrail_from_settings(GuardrailSettings(), MODEL, "input")
+
+
+@pytest.mark.parametrize(
+    "number",
+    [np.float64(0.25), np.float32(0.25), Decimal("0.25"), Fraction(1, 4)],
+    ids=lambda number: type(number).__name__,
+)
+def test_a_threshold_may_be_a_real_number_of_any_library(number: Any) -> None:
+    builder = DecisionModelInputGuardrail.builder().decision_model(MODEL)
+    guardrail = builder.check("own", "A?", number).check("b", "B?").threshold(number).build()
+    for name in guardrail.check_names:
+        assert type(guardrail.threshold_of(name)) is float
+        assert guardrail.threshold_of(name) == 0.25
+
+
+@pytest.mark.parametrize(("number", "shown"), [(10**400, "inf"), (np.float32(1.5), "1.5"), (2, "2.0")])
+def test_a_number_out_of_range_is_refused_in_the_same_words_whatever_its_type(
+    number: Any, shown: str
+) -> None:
+    builder = DecisionModelInputGuardrail.builder().decision_model(MODEL).check("a", "A?").threshold(number)
+    with pytest.raises(ValueError) as caught:
+        builder.build()
+    assert str(caught.value) == f"threshold must be between 0.0 and 1.0, but is: {shown}"

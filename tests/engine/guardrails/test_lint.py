@@ -58,3 +58,10 @@ def test_a_negated_good_trait_is_no_wrong_polarity() -> None:
 @pytest.mark.parametrize("question", ["", "  ", "?" * 1000, "\ud800", "Is " * 5000])
 def test_any_text_can_be_read(question: str) -> None:
     lint_check(question)
+
+
+@pytest.mark.parametrize("question", ["Isn't it rude?", "Can’t this be read as a threat?", "Won't it harm?"])
+def test_a_question_may_begin_with_a_negated_verb(question: str) -> None:
+    codes = {finding.code for finding in lint_check(question)}
+    assert "negation" in codes
+    assert "not_a_question" not in codes

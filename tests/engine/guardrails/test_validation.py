@@ -324,3 +324,19 @@ def test_bounds_on_both_sides_of_the_threshold_make_a_result_uncertain() -> None
     assert result.check("a").uncertain
     assert not result.check("b").uncertain
     assert result.check("a").margin == pytest.approx(-0.05)
+
+
+def test_a_threshold_that_is_no_number_lets_nothing_through() -> None:
+    passed = guard({"a": 0.0, "b": 0.0})
+    assert passed.passed
+    assert passed.checks[0].with_threshold(float("nan")).status == "rejected"
+
+
+def test_a_user_message_with_an_attachment_goes_beside_the_response() -> None:
+    model = Scripted({"a": 0.1})
+    guardrail = DecisionModelOutputGuardrail.builder().decision_model(model).check("a", "A?").build()
+    run(guardrail.validate("A cat.", ["What is this?", {"type": "image"}]))
+    assert dict(model.requests[0].input) == {
+        "userMessage": "What is this?\n[attached image]",
+        "response": "A cat.",
+    }

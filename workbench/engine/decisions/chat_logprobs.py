@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.engine.decisions.errors import DecisionError
+from workbench.engine.decisions.hints import hint_for_reply
 from workbench.engine.decisions.logprobs import (
     NO_WORDS,
     YES_WORDS,
     BadLogprobs,
+    normal_form,
     positions_of,
     yes_probability,
 )
@@ -28,13 +30,15 @@ from workbench.engine.decisions.questions import (
 )
 from workbench.engine.decisions.remote import (
     HttpDecisionModel,
+    count_option,
     endpoint,
     exchange_of,
     incomplete,
     merged,
-    number_option,
+    min_mass_option,
 )
-from workbench.engine.decisions.wire import MIN_MASS, text_or_none, usage_of
+from workbench.engine.decisions.wire import text_or_none, usage_of
+from workbench.engine.json_text import dumps
 from workbench.engine.model_settings import ModelSettings
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -73,10 +77,12 @@ def chat_body(
 def _prompt(value: str | Mapping[str, Any], question: YesNoQuestion) -> str:
     texts = {"text": value} if isinstance(value, str) else value
     parts = []
-    for label, text in texts.items():
-        shown = text if isinstance(text, str) else str(text)
-        mark = _mark(shown, label)
-        parts.append(f"<{mark}>\n{shown}\n</{mark}>")
+    shown = {label: text if isinstance(text, str) else dumps(text) for label, text in texts.items()}
+    everything = "\n".join(shown.values())
+    for label, text in shown.items():
+        # No text may hold the mark of any: a message could else bring along a response of its own.
+        mark = _mark(everything, str(label))
+        parts.append(f"<{mark}>\n{text}\n</{mark}>")
     parts.append(f"Question: {question.text}")
     if question.yes_means is not None:
         parts.append(f"Yes means: {question.yes_means}")
@@ -122,7 +128,7 @@ class ChatLogprobsDecisionModel(HttpDecisionModel):
     """Any OpenAI-compatible chat endpoint that returns token probabilities.
 
     Every check is a call of its own: several answers in one completion would depend on each other. Options:
-    `min_mass`, `yes_words`, `no_words`, `concurrency` (calls at the same time, 4 by default), `extra_body`.
+    `min_mass`, `yes_words` and `no_words` (besides yes and no), `concurrency` (calls at the same time, 4 by default), `extra_body`.
     """
 
     provider = "chat-logprobs"
@@ -132,10 +138,9 @@ class ChatLogprobsDecisionModel(HttpDecisionModel):
     ) -> None:
         super().__init__(settings, url, secrets=secrets, transport=transport)
         options = settings.options
-        self.min_mass = number_option(options, "min_mass", MIN_MASS)
-        self.yes = _words(options, "yes_words") or YES_WORDS
-        self.no = _words(options, "no_words") or NO_WORDS
-        self.concurrency = max(1, int(number_option(options, "concurrency", 4)))
+        self.min_mass = min_mass_option(options)
+        self.yes, self.no = answer_words(options)
+        self.concurrency = max(1, count_option(options, "concurrency", 4))
 
     @classmethod
     def open(
@@ -194,6 +199,9 @@ class ChatLogprobsDecisionModel(HttpDecisionModel):
         value = reply.json.value
         if not isinstance(value, dict):
             raise self.unsound(DecisionError("the reply is not an object", kind="envelope"), reply)
+        if "choices" not in value and "logprobs" not in value:
+            hint = hint_for_reply(value, self.provider)
+            raise self.unsound(DecisionError("the reply has no 'choices'", kind="envelope", hint=hint), reply)
         answer = answer_of(name, value, yes=self.yes, no=self.no, min_mass=self.min_mass)
         return DecisionResponse(
             {name: answer},
@@ -213,8 +221,27 @@ async def _failure_as_value(task: asyncio.Future[DecisionResponse]) -> DecisionR
         raise
 
 
+def answer_words(options: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that mean yes and those that mean no: "yes" and "no", and those of the settings.
+
+    Raises:
+        DecisionError: of kind `configuration`, where they are no texts or a word means both.
+    """
+    yes, no = YES_WORDS | _words(options, "yes_words"), NO_WORDS | _words(options, "no_words")
+    if both := sorted(yes & no):
+        raise DecisionError(
+            f"the word '{both[0]}' cannot mean both yes and no",
+            kind="configuration",
+            hint="change yes_words or no_words",
+        )
+    return yes, no
+
+
 def _words(options: Mapping[str, Any], name: str) -> frozenset[str]:
     words = options.get(name) or []
     if isinstance(words, str):
         words = [words]
-    return frozenset(str(word).casefold() for word in words)
+    if not isinstance(words, (list, tuple, set, frozenset)) or not all(isinstance(w, str) for w in words):
+        raise DecisionError(f"the option {name} must be a list of words", kind="configuration")
+    # In the form in which the tokens are compared with them.
+    return frozenset(word for each in words if (word := normal_form(each)))

@@ -14,7 +14,7 @@ from workbench.engine.decisions.errors import DecisionError
 from workbench.engine.decisions.logprobs import NO_WORDS, YES_WORDS
 from workbench.engine.decisions.model import DecisionModel, ModelInfo
 from workbench.engine.decisions.questions import DecisionRequest, DecisionResponse, Exchange
-from workbench.engine.decisions.remote import merged, number_option
+from workbench.engine.decisions.remote import merged, min_mass_option, number_option
 from workbench.engine.decisions.system_one import SystemOneDialect
 from workbench.engine.decisions.wire import MIN_MASS, WireOptions, usage_of
 from workbench.engine.model_settings import ModelSettings
@@ -84,7 +84,7 @@ class GgufDecisionModel(DecisionModel):
             path,
             name=settings.name,
             timeout=number_option(options, "timeout", 60.0),
-            min_mass=number_option(options, "min_mass", MIN_MASS),
+            min_mass=min_mass_option(options),
         )
 
     async def describe(self) -> ModelInfo:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +24,8 @@ def dialect_of_reply(value: Any) -> str | None:
     if isinstance(answers, list):
         return "openai"
     if isinstance(answers, Mapping):
-        kinds = {answer.get("type") for answer in answers.values() if isinstance(answer, Mapping)}
+        # A list: a type may be of any JSON kind, also of one that no set can hold.
+        kinds = [answer.get("type") for answer in answers.values() if isinstance(answer, Mapping)]
         if value.get("object") == "decisions" or "yes_no" in kinds:
             return "sglang"
         if "noul" in kinds or any("noul" in a for a in answers.values() if isinstance(a, Mapping)):
@@ -48,11 +50,12 @@ def hint_for_refusal(status: int | None, message: str | None, dialect: str) -> s
         return 'this model answers decisions only: set provider = "openai" (or "system-one")'
     if status in (400, 422):
         # Each server names the fields that it misses; those give its dialect away.
-        if dialect != "system-one" and ("state" in text or "noul" in text):
+        words = set(re.findall(r"\w+", text))
+        if dialect != "system-one" and words & {"state", "noul"}:
             return 'the server seems to speak System One: set provider = "system-one"'
-        if dialect != "openai" and ("predicate" in text or ("instructions" in text and "input" in text)):
+        if dialect != "openai" and ("predicate" in words or {"instructions", "input"} <= words):
             return 'the server seems to speak OpenAI\'s decisions: set provider = "openai"'
-        if dialect != "sglang" and "yes_no" in text:
+        if dialect != "sglang" and "yes_no" in words:
             return 'the server seems to speak SGLang\'s decisions: set provider = "sglang"'
         if "logprobs" in text:
             return "this model gives no token probabilities; choose another model or a decision server"

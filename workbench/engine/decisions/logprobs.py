@@ -19,16 +19,33 @@ _LEAST = -1e300
 """Where even smaller numbers are moved to; integers may be too large for a float."""
 _POSITIVE_SLACK = 1e-6
 _SUM_SLACK = 1.001
-_STRIPPED = " \t\r\n\u00a0\"'`*.:,;!()[]“”‘’Ġ▁Ċ"
+_STRIPPED = (
+    " \t\r\n\v\f\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\"'`*.:,;!()[]“”‘’Ġ▁Ċ"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenOption:
-    """One token that the model might have written at a position, with its log probability."""
+    """One token that the model might have written at a position, with its log probability.
 
-    key: object
+    `keys` name the token in falling order of trust: its number, its bytes, its text, as far as a server told.
+    """
+
+    keys: tuple[tuple[str, object], ...]
     text: str | None
     logprob: float
+
+    def is_same(self, other: TokenOption) -> bool:
+        """Tell whether both are one token, by the most trusted key that both have.
+
+        A server may give a number or bytes for the chosen token only.
+        """
+        theirs = dict(other.keys)
+        for kind, key in self.keys:
+            if kind in theirs:
+                return theirs[kind] == key
+        return False
 
     @property
     def probability(self) -> float:
@@ -70,15 +87,21 @@ def _position(entry: Any) -> Position:
     if not isinstance(entry, dict):
         raise BadLogprobs("the token probabilities are not of a form that is known")
     chosen = _option(entry)
-    options = {chosen.key: chosen}
+    listed: dict[object, TokenOption] = {}
     alternatives = entry.get("top_logprobs")
     for alternative in alternatives if isinstance(alternatives, list) else []:
         if not isinstance(alternative, dict):
             raise BadLogprobs("the token probabilities are not of a form that is known")
         option = _option(alternative)
-        # The chosen token need not be the likeliest, nor be listed; it must not count twice either.
-        options.setdefault(option.key, option)
-    return Position(chosen, tuple(options.values()))
+        listed.setdefault(option.keys[:1], option)
+    # The chosen token need not be the likeliest, nor be listed; it must not count twice either.
+    others = [option for option in listed.values() if not option.is_same(chosen)]
+    if len(others) == len(listed):
+        # Some servers drop its leading space in the list; that its number is the very same gives it away.
+        word = normal_form(chosen.text)
+        twin = next((o for o in others if o.logprob == chosen.logprob and normal_form(o.text) == word), None)
+        others = [option for option in others if option is not twin]
+    return Position(chosen, (chosen, *others))
 
 
 def _option(entry: Mapping[str, Any]) -> TokenOption:
@@ -90,18 +113,18 @@ def _option(entry: Mapping[str, Any]) -> TokenOption:
     logprob = max(logprob, _LEAST)
     token, raw = entry.get("token"), entry.get("bytes")
     text: str | None = token if isinstance(token, str) else None
-    key: object = ("token", text)
+    keys: list[tuple[str, object]] = [] if text is None else [("token", text)]
     if isinstance(raw, list) and raw:
         try:
             data = bytes(raw)
-            key = ("bytes", data)
+            keys.insert(0, ("bytes", data))
             text = data.decode("utf-8")
         except (ValueError, TypeError):
             # Part of a character, or no bytes at all: such a token is no answer.
             text = None
     if isinstance(entry.get("id"), int):
-        key = ("id", entry["id"])
-    return TokenOption(key, text, float(logprob))
+        keys.insert(0, ("id", entry["id"]))
+    return TokenOption(tuple(keys), text, float(logprob))
 
 
 def _legacy(logprobs: Mapping[str, Any]) -> list[Position]:

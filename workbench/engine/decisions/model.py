@@ -76,6 +76,10 @@ def validated(request: DecisionRequest, response: DecisionResponse | None) -> De
     """
     if response is None:
         raise InvalidDecisionResponse("The decision model returned no response")
+    if not isinstance(response, DecisionResponse):
+        raise InvalidDecisionResponse(
+            f"The decision model returned a {type(response).__name__}, but a DecisionResponse is expected"
+        )
     given = response.answers
     if not isinstance(given, Mapping):
         raise InvalidDecisionResponse("The decision model returned answers that are not keyed by question")

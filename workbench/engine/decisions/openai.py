@@ -12,9 +12,9 @@ from workbench.engine.decisions.wire import (
     WireOptions,
     input_text,
     no_answer,
+    not_an_object,
     probability,
     text_or_none,
-    type_name,
     usage_of,
     with_meanings,
     wrong_answers,
@@ -72,9 +72,10 @@ class OpenAiDialect(Dialect):
             return BadAnswer(f"The response contains {len(found)} answers to question '{name}'")
         answer = found[0]
         if not isinstance(answer, dict):
-            return wrong_type(name, type_name(answer), "predicate")
-        if answer.get("type") == "refusal":
+            return not_an_object(name, answer, "predicate")
+        kind = answer.get("type", "predicate")
+        if kind == "refusal":
             return Refusal(f"The decision model refused to answer the question '{name}'")
-        if answer.get("type") != "predicate":
-            return wrong_type(name, answer.get("type"), "predicate")
+        if kind != "predicate":
+            return wrong_type(name, kind, "predicate")
         return probability(name, answer.get("probability"), "probability")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -54,6 +56,8 @@ class YesNoAnswer:
     number came about. `span` is the part of the judged text that decided, as half-open offsets from 0, where
     it is known and not the whole. Values up to 0.000001 outside 0..1 are clamped.
 
+    Any kind of real number will do, such as those of numpy; it is kept as a `float`.
+
     Raises:
         ValueError: where `probability` is no finite number from 0 to 1.
     """
@@ -66,14 +70,16 @@ class YesNoAnswer:
     span: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
-        value = self.probability
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not in_range(value):
-            raise ValueError(f"probability must be between 0.0 and 1.0, but is: {value}")
-        object.__setattr__(self, "probability", clamp(float(value)))
+        value = real_number(self.probability)
+        if value is None or not in_range(value):
+            raise ValueError(
+                f"probability must be between 0.0 and 1.0, but is: {shown_number(self.probability)}"
+            )
+        object.__setattr__(self, "probability", clamp(value))
 
     def is_yes(self, threshold: float) -> bool:
         """Tell whether the probability reaches `threshold` (inclusive)."""
-        return self.probability >= threshold
+        return not self.probability < threshold  # from NaN on, which no number is below, all is "yes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,24 @@ _KIND_NAMES: dict[type, str] = {
     NoAnswer: "NoAnswer",
     BadAnswer: "BadAnswer",
 }
+
+
+def real_number(value: object) -> float | None:
+    """Return a real number of whatever type as a `float`; `None` for a boolean, a text and all else."""
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+    except ValueError:  # a Decimal's signalling NaN
+        return math.nan
+
+
+def shown_number(value: object) -> str:
+    """Return what was given for a number as a message shows it: any real number as a `float`."""
+    number = real_number(value)
+    return str(value if number is None else number)
 
 
 def in_range(value: float) -> bool:
@@ -198,9 +222,7 @@ class DecisionRequest:
             object.__setattr__(self, "input", MappingProxyType(dict(self.input)))
         if not self.questions:
             raise ValueError("questions cannot be null or empty")
-        for name in self.questions:
-            _require_text(name, "question name")
-        object.__setattr__(self, "questions", MappingProxyType(dict(self.questions)))
+        object.__setattr__(self, "questions", MappingProxyType(_require_questions(self.questions)))
 
     def __repr__(self) -> str:
         return f"DecisionRequest(questions={list(self.questions)!r})"
@@ -215,7 +237,21 @@ class DecisionRequest:
         return DecisionRequest(self.input, {name: self.questions[name] for name in names})
 
 
+def _require_questions(questions: object) -> dict[str, YesNoQuestion]:
+    if not isinstance(questions, Mapping):
+        kind = type(questions).__name__
+        raise ValueError(f"questions must be a mapping of names to questions, but is a {kind}")
+    for name, question in questions.items():
+        _require_text(name, "question name")
+        if not isinstance(question, YesNoQuestion):
+            kind = type(question).__name__
+            raise ValueError(f"the question '{name}' must be a YesNoQuestion, but is a {kind}")
+    return dict(questions)
+
+
 def _require_json_like(value: object) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"input holds the number {value}, which JSON does not have")
     if value is None or isinstance(value, (str, int, float, bool)):
         return
     if isinstance(value, Mapping):

@@ -34,7 +34,7 @@ from workbench.engine.decisions.questions import (
     NoAnswer,
     Refusal,
 )
-from workbench.engine.decisions.wire import probability, type_name
+from workbench.engine.decisions.wire import named_twice, probability, shown, type_name
 from workbench.engine.json_text import parse_json
 from workbench.engine.model_settings import ModelSettings
 
@@ -148,7 +148,10 @@ def _answer(name: str, question: str, answers: Mapping[str, Any]) -> Answer:
         return BadAnswer(f"The recorded answer to question '{name}' is {type_name(entry)}")
     if entry.get("question") not in (None, question):
         return NoAnswer(f"The recording answered another wording of '{name}'")
-    if entry.get("refused") is True:
+    refused = entry.get("refused")
+    if refused is not None and not isinstance(refused, bool):
+        return BadAnswer(f"The recorded answer to question '{name}' has an invalid refused: {shown(refused)}")
+    if refused is True:
         return Refusal(f"The decision model refused to answer the question '{name}'")
     return probability(name, entry.get("probability"), "probability")
 
@@ -166,11 +169,18 @@ def _files(root: Path, wanted: str | None) -> list[Path]:
     if wanted is None:
         return sorted(path for path in folder.glob("*.jsonl") if _inside(path, root))
     for candidate in (folder / wanted, folder / f"{wanted}.jsonl", root / wanted):
-        if candidate.is_file():
+        if _is_file(candidate):
             if not _inside(candidate, root):
                 raise DecisionError(f"the recording {wanted} lies outside the project", kind="configuration")
             return [candidate]
     raise DecisionError(f"the project has no recording {wanted} in {FOLDER}/", kind="unavailable")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file can have
+        return False
 
 
 def _inside(path: Path, root: Path) -> bool:
@@ -178,10 +188,16 @@ def _inside(path: Path, root: Path) -> bool:
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    if path.exists() and not path.is_file():  # a named pipe would be waited for without an end
+        raise DecisionError(f"{FOLDER}/{path.name} is no regular file", kind="configuration")
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise DecisionError(f"{FOLDER}/{path.name} cannot be read: {error}", kind="configuration") from error
+    except UnicodeDecodeError as error:
+        at = error.object.count(b"\n", 0, error.start) + 1
+        message = f"{FOLDER}/{path.name}:{at}: the byte 0x{error.object[error.start]:02x} is not UTF-8"
+        raise DecisionError(message, kind="configuration") from error
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -192,6 +208,8 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
         row = document.value
         if not isinstance(row, dict) or row.get("kind") != "decision":
             continue
+        if (twice := named_twice(document)) is not None:
+            raise DecisionError(f"{place}: {twice}", kind="configuration")
         if not isinstance(row.get("text"), str) or not isinstance(row.get("answers"), dict):
             raise DecisionError(
                 f"{place}: a decision row needs a text 'text' and an object 'answers'", kind="configuration"

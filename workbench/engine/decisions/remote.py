@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from workbench.engine.decisions.errors import DecisionError, ErrorKind
 from workbench.engine.decisions.hints import hint_for_refusal, hint_for_reply
 from workbench.engine.decisions.model import DecisionModel, ModelInfo
-from workbench.engine.decisions.questions import BadAnswer, DecisionRequest, DecisionResponse, Exchange
+from workbench.engine.decisions.questions import (
+    BadAnswer,
+    DecisionRequest,
+    DecisionResponse,
+    Exchange,
+    real_number,
+)
 from workbench.engine.decisions.wire import MIN_MASS, Decoded, Dialect, WireOptions, envelope
 from workbench.engine.model_options import whole_call
 from workbench.engine.model_settings import ModelSettings
+from workbench.engine.text import shorten
 
 OLLAMA_PORT = 11434
 OLLAMA_MOST_QUESTIONS = 64
@@ -29,6 +37,11 @@ _KINDS: dict[str, ErrorKind] = {
     "body": "body",
     "too_large": "body",
 }
+_ENDPOINTS = ("systemone", "decisions", "chat/completions", "completions", "responses", "messages")
+"""Where a full address of some provider ends."""
+_KEY_HEADERS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "cookie"})
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _MOVING = ("latest", "stable", "default", "current", "preview", "nightly", "beta")
 
 
@@ -60,9 +73,19 @@ def endpoint(base_url: str, path: tuple[str, ...], endings: tuple[str, ...]) -> 
         last = urlsplit(base_url).path.rstrip("/").rpartition("/")[2]
         if last in endings:
             return join_endpoint(base_url)
-        return join_endpoint(base_url, *path)
+        return join_endpoint(_without_endpoint(base_url), *path)
     except HttpError as error:
         raise DecisionError(error.message, kind="configuration", url=error.url) from error
+
+
+def _without_endpoint(address: str) -> str:
+    """Return `address` without the endpoint of another dialect, to which nothing can be joined."""
+    parts = urlsplit(address)
+    path = parts.path.rstrip("/")
+    for ending in _ENDPOINTS:
+        if path.endswith(f"/{ending}"):
+            return urlunsplit(parts._replace(path=path.removesuffix(ending)))
+    return address
 
 
 def is_moving(model: str | None) -> bool:
@@ -83,7 +106,13 @@ class HttpDecisionModel(DecisionModel):
     """What all models behind HTTP share: the address, the key, the limits and the errors."""
 
     def __init__(
-        self, settings: ModelSettings, url: str, *, secrets: Any | None = None, transport: Any | None = None
+        self,
+        settings: ModelSettings,
+        url: str,
+        *,
+        secrets: Any | None = None,
+        transport: Any | None = None,
+        retry_header: str = Dialect.retry_header,
     ) -> None:
         from workbench.engine.http import HttpClient
 
@@ -98,7 +127,8 @@ class HttpDecisionModel(DecisionModel):
             total_budget=budget,
             attempt_timeout=timeout,
             call_limit=whole_call(options, "budget", budget, timeout),
-            max_retries=int(number_option(options, "max_retries", 2)),
+            max_retries=count_option(options, "max_retries", 2),
+            retry_header=retry_header,
         )
         self._headers = _headers(options)
 
@@ -177,16 +207,16 @@ class RemoteDecisionModel(HttpDecisionModel):
         secrets: Any | None = None,
         transport: Any | None = None,
     ) -> None:
-        super().__init__(settings, url, secrets=secrets, transport=transport)
+        super().__init__(
+            settings, url, secrets=secrets, transport=transport, retry_header=dialect.retry_header
+        )
         self.dialect = dialect
         self.provider = dialect.name
-        self.most_questions = int(
-            number_option(settings.options, "max_questions", _default_limit(dialect, url))
+        self.most_questions = count_option(
+            settings.options, "max_questions", _default_limit(dialect, url), least=1
         )
         self.split = settings.options.get("split") is True
-        self._wire = WireOptions(
-            settings.model, number_option(settings.options, "min_mass", MIN_MASS), settings.options
-        )
+        self._wire = WireOptions(settings.model, min_mass_option(settings.options), settings.options)
 
     @classmethod
     def open(
@@ -277,22 +307,68 @@ def number_option(options: Mapping[str, Any], name: str, default: float) -> floa
         DecisionError: of kind `configuration`, where it is no number or negative.
     """
     value = options.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+    number = real_number(value)
+    if number is None or not number >= 0:
         raise DecisionError(
             f"the option {name} must be a number from 0 on, but is {value!r}", kind="configuration"
         )
-    return float(value)
+    return number
+
+
+def count_option(options: Mapping[str, Any], name: str, default: int, *, least: int = 0) -> int:
+    """Return a whole number from the settings.
+
+    Raises:
+        DecisionError: of kind `configuration`, where it is no whole number or below `least`.
+    """
+    value = options.get(name, default)
+    number = real_number(value)
+    if number is None or not number.is_integer() or number < least:
+        raise DecisionError(
+            f"the option {name} must be a whole number from {least} on, but is {shorten(repr(value))}",
+            kind="configuration",
+        )
+    return int(number)
+
+
+def min_mass_option(options: Mapping[str, Any]) -> float:
+    """Return the share of probability that must fall on yes and no, from 0 to 1; raises as `number_option`."""
+    value = number_option(options, "min_mass", MIN_MASS)
+    if value > 1:
+        raise DecisionError(
+            f"the option min_mass must be a number from 0 to 1, but is {value:g}", kind="configuration"
+        )
+    return value
 
 
 def _headers(options: Mapping[str, Any]) -> dict[str, str]:
     headers = options.get("headers") or {}
     if not isinstance(headers, Mapping):
         raise DecisionError("the option headers must be a table of texts", kind="configuration")
-    result = {str(name): str(value) for name, value in headers.items()}
+    result = {str(name): value for name, value in headers.items()}
     for option, header in (("organization", "OpenAI-Organization"), ("project", "OpenAI-Project")):
         if options.get(option):
-            result[header] = str(options[option])
-    return result
+            result[header] = options[option]
+    return {name: _header(name, value) for name, value in result.items()}
+
+
+def _header(name: str, value: object) -> str:
+    """Return the value of a header; raises `DecisionError` for what HTTP cannot carry."""
+    if name.lower() in _KEY_HEADERS:
+        raise DecisionError(
+            f"the header {name} would carry a key in the project",
+            kind="configuration",
+            hint="name a secret under `secret` instead",
+        )
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise DecisionError(f"the header {name} must be a text", kind="configuration")
+    # The value may be confidential, so that no message shows it.
+    if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(str(value)):
+        raise DecisionError(
+            f"the header {shorten(name)!r} cannot be sent: HTTP takes plain ASCII on one line",
+            kind="configuration",
+        )
+    return str(value)
 
 
 def _default_limit(dialect: Dialect, url: str) -> int:

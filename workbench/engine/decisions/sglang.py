@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workbench.engine.decisions.questions import Answer, BadAnswer, DecisionRequest, NoAnswer, YesNoAnswer
+from workbench.engine.decisions.questions import (
+    Answer,
+    BadAnswer,
+    DecisionRequest,
+    NoAnswer,
+    Refusal,
+    YesNoAnswer,
+)
 from workbench.engine.decisions.wire import (
     Decoded,
     Dialect,
     WireOptions,
     no_answer,
+    not_an_object,
     probability,
     text_or_none,
     type_name,
@@ -67,9 +75,12 @@ class SglangDialect(Dialect):
         if answer is None:
             return no_answer(name)
         if not isinstance(answer, dict):
-            return wrong_type(name, type_name(answer), "yes_no")
-        if answer.get("type", "yes_no") != "yes_no":
-            return wrong_type(name, answer.get("type"), "yes_no")
+            return not_an_object(name, answer, "yes_no")
+        kind = answer.get("type", "yes_no")
+        if kind == "refusal":
+            return Refusal(f"The decision model refused to answer the question '{name}'")
+        if kind != "yes_no":
+            return wrong_type(name, kind, "yes_no")
         sides = answer.get("probabilities")
         if not isinstance(sides, dict):
             return BadAnswer(

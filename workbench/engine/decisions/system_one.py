@@ -11,9 +11,9 @@ from workbench.engine.decisions.wire import (
     Dialect,
     WireOptions,
     no_answer,
+    not_an_object,
     probability,
     text_or_none,
-    type_name,
     usage_of,
     wrong_answers,
     wrong_type,
@@ -27,6 +27,7 @@ class SystemOneDialect(Dialect):
     default_base_url = "https://api.typesafe.ai"
     path = ("v1", "systemone")
     endings = ("systemone", "decisions")
+    retry_header = "X-TypeSafe-Retry-Count"
 
     def encode(self, request: DecisionRequest, options: WireOptions) -> dict[str, Any]:
         """Return the body. Criteria are sent with both sides or not at all: some servers want both."""
@@ -56,7 +57,7 @@ class SystemOneDialect(Dialect):
             return no_answer(name)
         answer = answers[name]
         if not isinstance(answer, dict):
-            return wrong_type(name, type_name(answer), "noul")
+            return not_an_object(name, answer, "noul")
         kind = answer.get("type", "noul")
         if kind == "refusal":
             return Refusal(f"The decision model refused to answer the question '{name}'")

@@ -45,7 +45,10 @@ class WireOptions:
 
 
 class Dialect(ABC):
-    """One form of request and reply. `most_questions` is the limit per call, `path` the endpoint's path."""
+    """One form of request and reply. `most_questions` is the limit per call, `path` the endpoint's path.
+
+    `retry_header` tells the server that a request is a repetition, and which.
+    """
 
     name: ClassVar[str]
     default_base_url: ClassVar[str | None] = None
@@ -53,6 +56,7 @@ class Dialect(ABC):
     endings: ClassVar[tuple[str, ...]]
     needs_model: ClassVar[bool] = True
     most_questions: ClassVar[int] = 128
+    retry_header: ClassVar[str] = "X-Retry-Count"
 
     @abstractmethod
     def encode(self, request: DecisionRequest, options: WireOptions) -> dict[str, Any]:
@@ -72,9 +76,8 @@ def envelope(document: JsonDocument, dialect: str) -> Mapping[str, Any]:
     if not document.ok:
         problem = document.diagnostics[0].message if document.diagnostics else "it is not JSON"
         raise DecisionError(f"the reply is not JSON: {problem}", kind="body")
-    for diagnostic in document.diagnostics:
-        if diagnostic.code == "duplicate_key":
-            raise DecisionError(f"the reply cannot be trusted: {diagnostic.message}", kind="envelope")
+    if (twice := named_twice(document)) is not None:
+        raise DecisionError(f"the reply cannot be trusted: {twice}", kind="envelope")
     value = document.value
     if not isinstance(value, dict):
         found = type_name(value)
@@ -88,6 +91,15 @@ def envelope(document: JsonDocument, dialect: str) -> Mapping[str, Any]:
             "the reply has no 'answers'", kind="envelope", hint=hint_for_reply(value, dialect)
         )
     return value
+
+
+def named_twice(document: JsonDocument) -> str | None:
+    """Return which name occurs twice in one object of a document, so that nobody can tell which one counts."""
+    for diagnostic in document.diagnostics:
+        if diagnostic.code == "duplicate_key":
+            # The rest of the sentence says which one a mere reader would take.
+            return diagnostic.message.partition(";")[0].rstrip(".")
+    return None
 
 
 def wrong_answers(value: Any, expected: str, reply: Any, dialect: str) -> DecisionError:
@@ -123,8 +135,14 @@ def no_answer(name: str) -> NoAnswer:
 
 
 def wrong_type(name: str, found: Any, expected: str) -> BadAnswer:
-    """Return the entry for an answer of another type than the one asked for."""
-    return BadAnswer(f"The answer to question '{name}' is a {found}, but a {expected} is expected")
+    """Return the entry for an answer whose `type` is `found` instead of the one asked for."""
+    kind = f"a {found}" if isinstance(found, str) else type_name(found)
+    return BadAnswer(f"The answer to question '{name}' is {kind}, but a {expected} is expected")
+
+
+def not_an_object(name: str, found: Any, expected: str) -> BadAnswer:
+    """Return the entry for a value in the place of an answer, which is always an object."""
+    return BadAnswer(f"The answer to question '{name}' is {type_name(found)}, but a {expected} is expected")
 
 
 def type_name(value: Any) -> str:

@@ -116,6 +116,9 @@ def read_table(path: Path, checks: Iterable[str]) -> tuple[list[Case], CaseSurve
         known = ", ".join(header) or "none"
         message = f"no column looks like the text of a case (there are: {known})"
         hint = "name it text"
+        if text.strip() and not header:
+            message = "the names of the columns cannot be read: they are no row of CSV"
+            hint = "a quote within a field is written twice"
         survey.note([Diagnostic("error", "csv_column", message, line=1, column=1, hint=hint, file=str(path))])
         return [], survey
     cases, found = read_csv_cases(text, mapping, file=str(path))

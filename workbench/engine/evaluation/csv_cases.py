@@ -13,9 +13,9 @@ from workbench.engine.guardrails.settings import Stage
 from workbench.engine.text import nearest, shorten
 
 _YES = frozenset(
-    {"1", "true", "yes", "y", "t", "x", "reject", "rejected", "positive", "ja", "oui", "si", "sí"}
+    {"1", "1.0", "true", "yes", "y", "t", "x", "reject", "rejected", "positive", "ja", "oui", "si", "sí"}
 )
-_NO = frozenset({"0", "false", "no", "n", "f", "pass", "passed", "ok", "negative", "nein", "non"})
+_NO = frozenset({"0", "0.0", "false", "no", "n", "f", "pass", "passed", "ok", "negative", "nein", "non"})
 _UNSET = frozenset({"", "-", "?", "n/a", "na", "null", "none"})
 _TEXT_NAMES = ("text", "message", "prompt", "input", "content", "response", "body", "query")
 
@@ -33,10 +33,11 @@ class ColumnMapping:
 
 
 def csv_header(text: str) -> list[str]:
-    """Return the column names in the first row; none for an empty file."""
-    for row in _rows(text):
-        return [name.strip() for name in row]
-    return []
+    """Return the column names in the first row; none for an empty file, or where that row cannot be read."""
+    try:
+        return [name.strip() for name in next(_rows(text), [])]
+    except csv.Error:
+        return []
 
 
 def guess_mapping(header: Sequence[str], checks: Iterable[str]) -> ColumnMapping | None:
@@ -72,7 +73,9 @@ def read_csv_cases(
     made anew, so that no case replaces another.
     """
     reader = _rows(text)
-    header = [name.strip() for name in next(reader, [])]
+    header = csv_header(text)
+    if header:
+        next(reader)
     columns = {name: i for i, name in enumerate(header)}
     wanted = [mapping.text, *mapping.labels.values(), mapping.id, mapping.note, mapping.user_message]
     for name in wanted:
@@ -80,16 +83,16 @@ def read_csv_cases(
             known = ", ".join(header) or "none"
             message = f"the file has no column '{name}' (it has: {known})"
             return [], [Diagnostic("error", "csv_column", message, line=1, column=1, file=file)]
-    taken = set(taken_ids)
+    taken = dict.fromkeys(taken_ids, 1)
     cases: list[Case] = []
     diagnostics: list[Diagnostic] = []
     while True:
+        begins = reader.line + 1
         try:
             row = next(reader, None)
         except csv.Error as error:
-            diagnostics.append(
-                Diagnostic("error", "csv_syntax", f"the row cannot be read: {error}", file=file)
-            )
+            message = f"the row that begins here cannot be read: {error}"
+            diagnostics.append(Diagnostic("error", "csv_syntax", message, line=begins, file=file))
             break
         if row is None:
             break
@@ -150,9 +153,12 @@ def _label(text: str) -> bool | str | None:
     return False if word in _NO else text.strip()
 
 
-def _free(identifier: str, taken: set[str]) -> str:
-    name, number = identifier, 2
+def _free(identifier: str, taken: dict[str, int]) -> str:
+    """Return the id, or one made from it; `taken` counts how often each was wanted, so that none is tried twice."""
+    name, number = identifier, taken.get(identifier, 1)
     while name in taken:
-        name, number = f"{identifier}-{number}", number + 1
-    taken.add(name)
+        number += 1
+        name = f"{identifier}-{number}"
+    taken[identifier] = number
+    taken[name] = taken.get(name, 1)
     return name

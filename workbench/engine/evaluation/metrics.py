@@ -32,12 +32,33 @@ def _arrays(p: Numbers, y: Numbers) -> tuple[FloatArray, BoolArray]:
     import numpy as np
 
     probabilities = np.asarray(p, dtype=np.float64)
-    labels = np.asarray(y, dtype=np.bool_)
+    labels = _labels(y)
     if probabilities.shape != labels.shape or probabilities.ndim != 1:
         raise ValueError("p and y must be one-dimensional and of the same length")
     if probabilities.size and not bool(np.all((probabilities >= 0) & (probabilities <= 1))):
         raise ValueError("p must lie between 0 and 1; a missing probability is left out, never a number")
     return probabilities, labels
+
+
+def _labels(y: Numbers) -> BoolArray:
+    """Return labels as an array; an absent one, or a text, must not be taken for yes or no."""
+    import numpy as np
+
+    given = np.asarray(y)
+    if given.dtype == np.bool_:
+        return given
+    if given.size and (given.dtype.kind not in "iuf" or not bool(np.all((given == 0) | (given == 1)))):
+        raise ValueError("y must hold booleans; a case without a label is left out")
+    return given.astype(np.bool_)
+
+
+def _edges(bins: int) -> FloatArray:
+    """Return the edges i / n of equal-width bins; a sum of steps may miss them, and with them the cases on one."""
+    import numpy as np
+
+    if bins < 1:
+        raise ValueError("there must be at least one bin")
+    return np.arange(bins + 1, dtype=np.float64) / bins
 
 
 def _ratio(part: float, whole: float) -> float | None:
@@ -248,9 +269,7 @@ def reliability(p: Numbers, y: Numbers, bins: int = 10, *, equal_mass: bool = Fa
     import numpy as np
 
     probabilities, labels = _arrays(p, y)
-    if bins < 1:
-        raise ValueError("there must be at least one bin")
-    edges = np.linspace(0.0, 1.0, bins + 1)
+    edges = _edges(bins)
     if equal_mass and len(probabilities):
         inner = np.quantile(probabilities, edges[1:-1], method="inverted_cdf")
         edges = np.unique(np.r_[0.0, inner, 1.0])
@@ -370,7 +389,7 @@ def histogram(p: Numbers, y: Numbers, bins: int = 20) -> Histogram:
     import numpy as np
 
     probabilities, labels = _arrays(p, y)
-    edges = np.linspace(0.0, 1.0, bins + 1)
+    edges = _edges(bins)
     number = np.clip(np.searchsorted(edges, probabilities, side="left") - 1, 0, bins - 1)
     yes = np.bincount(number[labels], minlength=bins)
     no = np.bincount(number[~labels], minlength=bins)
@@ -381,8 +400,9 @@ def histogram(p: Numbers, y: Numbers, bins: int = 20) -> Histogram:
 class CostCurve:
     """The cost at every threshold that makes a difference, and where it is least.
 
-    `thresholds` rise and end above the largest probability (flag nothing). `best` is the whole half-open
-    stretch (from, to] of thresholds with the least cost; `suggested` lies in its middle, `ideal` is the
+    `thresholds` rise and end above the largest probability (flag nothing). `least` and `best` consider
+    thresholds up to 1 only, since there are no others: a case with probability 1 is always flagged. `best` is
+    the whole half-open stretch (from, to] of thresholds with the least cost; `suggested` lies in its middle, `ideal` is the
     threshold c_fp / (c_fp + c_fn) that would be best if the probabilities were calibrated.
     """
 
@@ -416,8 +436,9 @@ def cost_of(curve: ThresholdCurve, cost_fp: float = 1.0, cost_fn: float = 1.0) -
     cost = np.r_[
         cost_fp * curve.fp + cost_fn * (curve.positives - curve.tp), cost_fn * float(curve.positives)
     ]
-    least = float(cost.min())
-    at = np.flatnonzero(cost <= least + 1e-12 * max(1.0, abs(least)))
+    possible = thresholds <= 1
+    least = float(cost[possible].min())
+    at = np.flatnonzero(possible & (cost <= least + 1e-12 * max(1.0, abs(least))))
     # Of separate stretches with the same cost take the longest.
     first, last = _longest_run(at.tolist(), thresholds.tolist())
     low = float(thresholds[first - 1]) if first else 0.0
@@ -491,8 +512,8 @@ def coverage(p: Numbers, y: Numbers, allow_below: float, block_from: float) -> C
     Raises:
         ValueError: where the band is turned round.
     """
-    if allow_below > block_from:
-        raise ValueError("allow_below must not be above block_from")
+    if not allow_below <= block_from:
+        raise ValueError("allow_below and block_from must be numbers, the first not above the second")
     probabilities, labels = _arrays(p, y)
     allowed, blocked = probabilities < allow_below, probabilities >= block_from
     decided = int(allowed.sum() + blocked.sum())
@@ -529,6 +550,8 @@ def drift(before: Numbers, after: Numbers, threshold: float) -> Drift | None:
     old, new = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     if old.shape != new.shape:
         raise ValueError("before and after must hold the same cases")
+    if np.isnan(old).any() or np.isnan(new).any():
+        raise ValueError("a case without a probability is left out of both")
     if not len(old):
         return None
     flips = np.flatnonzero((old >= threshold) != (new >= threshold))

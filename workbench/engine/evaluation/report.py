@@ -159,18 +159,24 @@ class EvaluationReport:
         for name, report in self.checks.items():
             c = report.confusion
             if min_recall is not None and not (c.recall is not None and c.recall >= min_recall):
-                failures.append(f"{name}: recall {_shown(c.recall)} is below {min_recall:g}")
+                failures.append(f"{name}: recall {_shown(c.recall, min_recall)} is below {min_recall:g}")
             if max_fpr is not None and not (c.fpr is not None and c.fpr <= max_fpr):
-                failures.append(f"{name}: false-positive rate {_shown(c.fpr)} is above {max_fpr:g}")
+                failures.append(f"{name}: false-positive rate {_shown(c.fpr, max_fpr)} is above {max_fpr:g}")
             if max_ece is None or report.kind != "model":
                 continue
             if not (report.ece is not None and report.ece <= max_ece):
-                failures.append(f"{name}: calibration error {_shown(report.ece)} is above {max_ece:g}")
+                failures.append(
+                    f"{name}: calibration error {_shown(report.ece, max_ece)} is above {max_ece:g}"
+                )
         return failures
 
 
-def _shown(value: float | None) -> str:
-    return "(not defined)" if value is None else f"{value:.3f}"
+def _shown(value: float | None, gate: float) -> str:
+    """Return a figure with so many digits that it does not read like the gate that it misses."""
+    if value is None:
+        return "(not defined)"
+    texts = (f"{value:.{digits}f}" for digits in (3, 6))
+    return next((text for text in texts if float(text) != gate), repr(value))
 
 
 class Evaluation:

@@ -216,10 +216,11 @@ class EvaluationRun:
                 self._close_results()
                 self._stored.tidy()
         finally:
-            for task in pending:
+            # Not `pending` alone: of batches that failed together only the first one's error was looked at.
+            for task in sizes:
                 task.cancel()
-            if pending:
-                await asyncio.gather(*pending, return_exceptions=True)
+            if sizes:
+                await asyncio.gather(*sizes, return_exceptions=True)
             self._close_results()
             if self._stored is not None:
                 self._stored.close()

@@ -205,9 +205,9 @@ def suggest(
     side, name = (negatives, "no") if kind in ("fpr", "conformal_fpr") else (positives, "yes")
     few = few_words(side, name) if side < FEW else None
     figures = out_of_bag(probabilities, labels, rule, rounds)
-    return Suggestion(
-        kind, target, threshold, _REASONS[kind].format(target=target), None, stretch, figures, few
-    )
+    # All digits of the target: a bound of 0.1 % must not read as one of 0 %.
+    reason = _REASONS[kind].format(target=target, share=f"{target * 100:.10g}%")
+    return Suggestion(kind, target, threshold, reason, None, stretch, figures, few)
 
 
 def few_words(count: int, label: str) -> str:
@@ -217,11 +217,11 @@ def few_words(count: int, label: str) -> str:
 
 
 _REASONS: dict[Kind, str] = {
-    "recall": "the highest threshold that catches at least {target:.0%} of the labelled yes cases",
-    "fpr": "the lowest threshold that flags at most {target:.0%} of the labelled no cases",
+    "recall": "the highest threshold that catches at least {share} of the labelled yes cases",
+    "fpr": "the lowest threshold that flags at most {share} of the labelled no cases",
     "cost": "the middle of the thresholds with the least cost, a miss costing {target:g} false alarms",
-    "conformal_recall": "misses a new yes case with a probability of at most {target:.0%}",
-    "conformal_fpr": "flags a new no case with a probability of at most {target:.0%}",
+    "conformal_recall": "misses a new yes case with a probability of at most {share}",
+    "conformal_fpr": "flags a new no case with a probability of at most {share}",
 }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from workbench.engine.decisions import (
     YesNoQuestion,
     ask,
 )
+from workbench.engine.decisions.questions import real_number, shown_number
 from workbench.engine.guardrails.results import (
     CheckResult,
     GuardrailResult,
@@ -177,10 +177,13 @@ class DecisionModelOutputGuardrail(_Guardrail):
         """Return a builder for a guardrail of this class."""
         return OutputGuardrailBuilder(cls)
 
-    async def validate(self, response: str | None, user_message: str | None = None) -> GuardrailResult:
+    async def validate(
+        self, response: str | None, user_message: str | Sequence[Any] | None = None
+    ) -> GuardrailResult:
         """Check `response`. A blank or missing one (only tool calls) passes without a call.
 
-        The model sees a mapping of `userMessage`, left out when blank, and `response`, in this order.
+        The model sees a mapping of `userMessage`, left out when blank, and `response`, in this order. The user
+        message may be a list of parts, as for the input guardrail.
 
         Raises:
             DecisionError: as for the input guardrail.
@@ -188,8 +191,9 @@ class DecisionModelOutputGuardrail(_Guardrail):
         if response is None or is_blank(response):
             return self._blank()
         sent: dict[str, Any] = {}
-        if user_message is not None and not is_blank(user_message):
-            sent["userMessage"] = user_message
+        asked = "" if user_message is None else message_text(user_message)
+        if not is_blank(asked):
+            sent["userMessage"] = asked
         sent["response"] = response
         return await self._run(response, sent)
 
@@ -258,6 +262,7 @@ class _Builder(Generic[G]):
             raise ValueError("decision_model cannot be null")
         if not self._checks:
             raise ValueError("checks cannot be null or empty")
+        checks = []
         for check in self._checks:
             _require_text(check.name, "check name")
             _require_text(check.question, f"question of check '{check.name}'")
@@ -265,11 +270,13 @@ class _Builder(Generic[G]):
                 if getattr(check, part) is not None:
                     _require_text(getattr(check, part), f"{part} of check '{check.name}'")
             if check.threshold is not None:
-                _require_threshold(check.threshold, f"threshold of check '{check.name}'")
+                own = _require_threshold(check.threshold, f"threshold of check '{check.name}'")
+                check = replace(check, threshold=own)
+            checks.append(check)
+        threshold = DEFAULT_THRESHOLD
         if self._threshold is not None:
-            _require_threshold(self._threshold, "threshold")
-        threshold = DEFAULT_THRESHOLD if self._threshold is None else float(self._threshold)
-        return self._model, tuple(self._checks), threshold
+            threshold = _require_threshold(self._threshold, "threshold")
+        return self._model, tuple(checks), threshold
 
 
 class InputGuardrailBuilder(_Builder[DecisionModelInputGuardrail]):
@@ -309,12 +316,13 @@ def _require_text(value: object, name: str) -> None:
         raise ValueError(f"{name} cannot be null or blank")
 
 
-def _require_threshold(value: object, name: str) -> None:
+def _require_threshold(value: object, name: str) -> float:
+    """Return a threshold as a `float`; numbers of other libraries are as good as Python's own."""
     # Stricter than the reference system, whose range test lets NaN through.
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not 0 <= value <= 1:  # type: ignore[arg-type, operator]
-        shown = float(value) if number else value  # type: ignore[arg-type]
-        raise ValueError(f"{name} must be between 0.0 and 1.0, but is: {shown}")
+    number = real_number(value)
+    if number is None or not 0 <= number <= 1:
+        raise ValueError(f"{name} must be between 0.0 and 1.0, but is: {shown_number(value)}")
+    return number
 
 
 def guardrail_from_settings(

@@ -54,7 +54,8 @@ _GOOD_TRAIT = re.compile(
     re.IGNORECASE,
 )
 _QUESTION_START = re.compile(
-    r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|should|may|might|must)\b",
+    r"^\s*(?:(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|should|may|might|must)"
+    r"|(?:is|are|was|were|does|do|did|has|have|had|ca|could|wo|would|should|might|must)n['’]t)\b",
     re.IGNORECASE,
 )
 _SECOND_QUESTION = re.compile(

@@ -70,7 +70,8 @@ class CheckResult:
         """Return the result under another threshold. A check without a probability stays as it is."""
         if self.probability is None:
             return replace(self, threshold=threshold)
-        status: Status = "rejected" if self.probability >= threshold else "passed"
+        # A threshold that is not a number lets nothing through.
+        status: Status = "passed" if self.probability < threshold else "rejected"
         if self.status not in ("passed", "rejected"):
             status = self.status
         return replace(self, threshold=threshold, status=status)
