@@ -174,3 +174,14 @@ def test_exports_hold_the_whole_run(store: HistoryStore) -> None:
     markdown = run_to_markdown(store.run(run_id))
     assert "````json" in markdown
     assert "with ``` a fence" in markdown
+
+
+def test_finishing_a_run_that_is_not_there_says_so(tmp_path: Path) -> None:
+    with HistoryStore.open(tmp_path / "history.db") as store, pytest.raises(KeyError, match="no run 99"):
+        store.finish_run(99, "ok", "")
+
+
+def test_a_run_with_half_a_surrogate_pair_can_be_written_as_markdown(tmp_path: Path) -> None:
+    with HistoryStore.open(tmp_path / "history.db") as store:
+        run_id = store.start_run("translate", "odd", {"request": "a\ud800b"})
+        assert "a\\ud800b" in run_to_markdown(store.run(run_id)).encode("utf-8").decode("utf-8")

@@ -63,6 +63,9 @@ def _time(seconds: float) -> str:
 
 def _fenced(value: Any) -> list[str]:
     text = json.dumps(value, ensure_ascii=False, indent=2)
+    text = text.encode("utf-8", "backslashreplace").decode(
+        "utf-8"
+    )  # half a surrogate pair, as JSON escapes it
     fence = "```"
     while fence in text:
         fence += "`"

@@ -49,7 +49,7 @@ class HistoryStore:
         self._sequences: dict[int, int] = {}
 
     @classmethod
-    def open(cls, path: Path, *, scrub: Callable[[str], str] | None = None) -> HistoryStore:
+    def open(cls, path: str | Path, *, scrub: Callable[[str], str] | None = None) -> HistoryStore:
         """Open the history file at `path`, creating it and its folder where they are missing.
 
         A file that is no SQLite database is moved aside (its new name is in `notice`) and a new one begun.
@@ -59,6 +59,7 @@ class HistoryStore:
             HistoryError: where the folder cannot be written, the file comes from a newer version, or a link
                 leads away from here.
         """
+        path = Path(path)
         notice = None
         try:
             refuse_links(path)
@@ -181,11 +182,13 @@ class HistoryStore:
         """
         with self._lock:
             with self._transaction():
-                self._connection.execute(
+                changed = self._connection.execute(
                     "UPDATE runs SET outcome = ?, summary = ?, finished_at = ?, model = coalesce(?, model)"
                     " WHERE id = ?",
                     (outcome, self._clean(summary), time.time(), model, run_id),
                 )
+                if not changed.rowcount:
+                    raise KeyError(f"there is no run {run_id} in this history")
                 self._sum_up(run_id, outcome)
                 self._index(run_id)
             self._sequences.pop(run_id, None)

@@ -399,12 +399,16 @@ class HttpLanguageModel(ABC):
         return self._options.secret_header or self.default_secret_header
 
     def _with_text(self, exchange: Exchange, text: str) -> Exchange:
-        secret = self._target.secret
-        return replace(exchange, response_text=text if secret is None else secret.scrub(text))
+        return replace(exchange, response_text=self._scrub(text))
+
+    def _scrub(self, text: str) -> str:
+        """Take the key out of what a server said: some repeat it when they refuse it."""
+        return text if self._target.secret is None else self._target.secret.scrub(text)
 
     # ---- errors ----
 
     def _bad_shape(self, why: str, exchange: Exchange) -> LanguageModelError:
+        why = self._scrub(why)
         excerpt = excerpt_of(exchange.response_text)
         return LanguageModelError(
             "bad_shape",
@@ -414,6 +418,7 @@ class HttpLanguageModel(ABC):
         )
 
     def _reported(self, said: str, exchange: Exchange) -> LanguageModelError:
+        said = self._scrub(said)
         kind: ErrorKind = "context" if _says_too_long(said) else "status"
         return LanguageModelError(
             kind,

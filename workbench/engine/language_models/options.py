@@ -160,9 +160,10 @@ def _headers(settings: ModelSettings) -> dict[str, str]:
                 f"The header {name!r} of the model {settings.name!r} would carry a key in the project. "
                 "Name a secret under `secret` instead.",
             )
-        if not isinstance(value, str) or not f"{name}{value}".isprintable() or not name.isascii():
+        if not isinstance(value, str) or not f"{name}{value}".isprintable() or not f"{name}{value}".isascii():
             raise LanguageModelError(
-                "settings", f"The header {name!r} of the model {settings.name!r} is no header."
+                "settings",
+                f"The header {name!r} of the model {settings.name!r} cannot be sent: HTTP takes plain ASCII on one line.",
             )
         headers[name] = value
     return headers

@@ -46,6 +46,7 @@ from workbench.engine.text import TextFile, shorten
 FOLDER = "recordings"
 HAND_WRITTEN = "written by hand"
 
+_LONGEST_MS = 1e15
 _SHORTEST_INLINE = 12
 """Characters of a request from which it is also found in the middle of a line; shorter ones are too common."""
 
@@ -111,8 +112,10 @@ def _files(root: Path, recording: str | None) -> list[Path]:
     folder = root / FOLDER
     if recording is not None:
         name = PurePosixPath(recording)
-        if name.parent.as_posix() not in (".", FOLDER) or name.name in ("", ".", "..") or "\\" in recording:
-            raise LanguageModelError("settings", f"A recording must lie in {FOLDER}/, not at {recording!r}.")
+        odd = name.name in ("", ".", "..") or "\\" in recording or "\0" in recording
+        if odd or name.parent.as_posix() not in (".", FOLDER):
+            said = shorten(recording)
+            raise LanguageModelError("settings", f"A recording must lie in {FOLDER}/, not at {said!r}.")
         found = [folder / name.name]
     else:
         found = sorted(folder.glob("*.jsonl")) if folder.is_dir() else []
@@ -122,13 +125,18 @@ def _files(root: Path, recording: str | None) -> list[Path]:
 
 def _read(path: Path, shown: str) -> Iterator[RecordedRow]:
     try:
+        if path.exists() and not path.is_file():  # a named pipe would be waited for without an end
+            raise LanguageModelError("settings", f"{shown} is no regular file.")
         text = TextFile.decode(path.read_bytes()).text
     except OSError as error:
         raise LanguageModelError(
             "unavailable", f"{shown} cannot be read: {error.strerror or error}."
         ) from None
     except UnicodeDecodeError as error:
-        raise LanguageModelError("settings", f"{shown} is not UTF-8: byte {error.start}.") from None
+        at = error.object.count(b"\n", 0, error.start) + 1
+        raise LanguageModelError(
+            "settings", f"{shown}:{at}: the byte 0x{error.object[error.start]:02x} is not UTF-8."
+        ) from None
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if not line.strip():
             continue
@@ -154,7 +162,7 @@ def _row(data: Mapping[str, Any], file: str, line: int) -> RecordedRow:
         raise wrong("finish_reason", "one of " + ", ".join(get_args(FinishReason)))
     if refusal is not None and not isinstance(refusal, str):
         raise wrong("refusal", "a text")
-    if isinstance(elapsed, bool) or not isinstance(elapsed, (int, float)):
+    if isinstance(elapsed, bool) or not isinstance(elapsed, (int, float)) or abs(elapsed) > _LONGEST_MS:
         raise wrong("elapsed_ms", "a number")
     usage = data.get("usage") or {}
     if not isinstance(usage, Mapping):

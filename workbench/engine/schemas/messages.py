@@ -378,13 +378,21 @@ def _about_not(error: Any, subject: str) -> _Text:
 
 
 def _about_contains(error: Any, subject: str) -> _Text:
-    return (
-        f"{subject} does not hold the right number of elements that fit {excerpt_of(error.validator_value, 60)}.",
-        None,
-    )
+    wanted = error.schema.get("contains") if isinstance(error.schema, dict) else None
+    least, most = error.schema.get("minContains", 1), error.schema.get("maxContains")
+    count = f"at least {least}" if most is None else f"{least} to {most}"
+    return f"{subject} does not hold {count} elements that fit {excerpt_of(wanted, 60)}.", None
 
 
 def _about_dependent(error: Any, subject: str) -> _Text:
+    rules = error.validator_value if isinstance(error.validator_value, dict) else {}
+    for name, needed in rules.items():
+        if not isinstance(needed, list) or name not in error.instance:
+            continue
+        missing = [other for other in needed if other not in error.instance]
+        if missing:
+            words = " and ".join(excerpt_of(other, 40) for other in missing)
+            return f"{subject} has {excerpt_of(name, 40)} but lacks {words}, which goes with it.", "Add it."
     return f"{subject} lacks a member that another one needs: {excerpt_of(error.validator_value, 60)}.", None
 
 

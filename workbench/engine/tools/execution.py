@@ -109,6 +109,22 @@ class ToolPolicies:
     max_round_trips: int = 100
     compensation: Literal["run", "turn", "off"] = "run"
 
+    def __post_init__(self) -> None:
+        """Refuse a policy that there is not: it would be taken for `feed-back` without a word.
+
+        Raises:
+            ValueError: an unknown policy, or a loop that never asks the model.
+        """
+        policies = (self.unknown_tool, self.bad_arguments, self.execution_error)
+        if any(policy not in ("feed-back", "raise") for policy in policies):
+            raise ValueError(
+                "unknown_tool, bad_arguments and execution_error must be 'feed-back' or 'raise'."
+            )
+        if self.compensation not in ("run", "turn", "off"):
+            raise ValueError(f"compensation must be 'run', 'turn' or 'off', not {self.compensation!r}.")
+        if self.max_round_trips < 1:
+            raise ValueError(f"max_round_trips must be at least 1, not {self.max_round_trips}.")
+
 
 @dataclass(frozen=True, slots=True)
 class ToolExecution:

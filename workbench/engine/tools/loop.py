@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.events import RunEvent
@@ -161,9 +161,12 @@ class _ToolLoop:
 
     async def execute(self, completion: Completion) -> None:
         """Execute the calls of one answer together and tell their results in the order of the calls."""
+        policies = self.policies
+        if completion.finish_reason == "length":  # what is missing at the end of the arguments is not a slip
+            policies = replace(policies, lenient_arguments=False)
         tasks = [
             asyncio.ensure_future(
-                execute_tool(call, self.tools, self.policies, round_trip=self.trips, position=position)
+                execute_tool(call, self.tools, policies, round_trip=self.trips, position=position)
             )
             for position, call in enumerate(completion.tool_calls)
         ]

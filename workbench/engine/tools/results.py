@@ -16,6 +16,10 @@ class TextContent:
 
     text: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise ValueError(f"A text content holds a text, not {type(self.text).__name__}.")
+
     def to_json(self) -> dict[str, Any]:
         """Return `{"type": "text", "text"}`."""
         return {"type": "text", "text": self.text}
@@ -36,6 +40,8 @@ class ImageContent:
     def __post_init__(self) -> None:
         if (self.data is None) == (self.url is None):
             raise ValueError("An image needs either data or a url.")
+        if not isinstance(self.data, str | None) or not isinstance(self.url, str | None):
+            raise ValueError("The data of an image is base64 text, its url a text.")
 
     @property
     def address(self) -> str:
@@ -150,7 +156,7 @@ class ToolExecutionResult:
         assert isinstance(other, ToolExecutionResult)
         return (
             self._is_error == other._is_error
-            and bool(self._result == other._result)
+            and _same(self._result, other._result)
             and self.result_contents() == other.result_contents()
             and self._attributes == other._attributes
         )
@@ -167,6 +173,16 @@ class ToolExecutionResult:
             f"ToolExecutionResult(is_error={self._is_error}, contents={contents!r}, "
             f"result={_short(self._result)}, attributes={sorted(map(str, self._attributes))})"
         )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Compare raw results; those that cannot be compared are equal where they are one object."""
+    if one is other:
+        return True
+    try:
+        return bool(one == other)
+    except Exception:
+        return False
 
 
 def _short(value: Any) -> str:
@@ -204,7 +220,9 @@ class ToolExecutionResultBuilder:
 
     def is_error(self, is_error: bool) -> ToolExecutionResultBuilder:
         """Say whether the tool failed."""
-        self._is_error = bool(is_error)
+        if not isinstance(is_error, bool):
+            raise ValueError(f"is_error is True or False, not {is_error!r}.")
+        self._is_error = is_error
         return self
 
     def result(self, result: Any) -> ToolExecutionResultBuilder:
@@ -219,6 +237,8 @@ class ToolExecutionResultBuilder:
 
     def result_text_supplier(self, supplier: Supplier | None) -> ToolExecutionResultBuilder:
         """Set a function that gives the text when it is first asked for; it is called once and its text kept."""
+        if supplier is not None and not callable(supplier):
+            raise ValueError(f"result_text_supplier takes a function, not {type(supplier).__name__}.")
         self._supplier = supplier
         self._lazy = None
         return self
@@ -232,6 +252,8 @@ class ToolExecutionResultBuilder:
 
     def attributes(self, attributes: Mapping[str, Any] | None) -> ToolExecutionResultBuilder:
         """Set the attributes, in place of earlier ones; they are never sent to a model."""
+        if attributes is not None and not isinstance(attributes, Mapping):
+            raise ValueError(f"attributes is a mapping, not {type(attributes).__name__}.")
         self._attributes = copy.copy(dict(attributes or {}))
         return self
 

@@ -68,17 +68,16 @@ async def call_model(
     watched = _watch(on_delta, text, runaway) if on_delta is not None else None
     began = time.monotonic()
     call = asyncio.ensure_future(_ask(model, list(messages), {**options, "on_delta": watched}))
-    waiting = {call, asyncio.ensure_future(runaway.wait())}
+    waiting: set[asyncio.Future[Any]] = {call, asyncio.ensure_future(runaway.wait())}
     if cancel is not None:
         waiting.add(asyncio.ensure_future(_until_set(cancel)))
     try:
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in waiting - {call}:
-            task.cancel()
-        if not call.done():
-            call.cancel()
-            await asyncio.wait({call}, timeout=_GRACE_SECONDS)
+        gave_up = call.done() and call.cancelled()
+        await _release(call, waiting)
+    if gave_up:
+        raise ModelFailedError("The model gave its own call up.")
     if call.done() and not call.cancelled():
         completion = _normal(_outcome_of(call))
         elapsed = completion.elapsed_ms or round((time.monotonic() - began) * 1000, 3)
@@ -86,6 +85,15 @@ async def call_model(
     if runaway.is_set():
         return Completion("".join(text), "length", elapsed_ms=round((time.monotonic() - began) * 1000, 3))
     raise CallStoppedError("cancelled" if cancel is not None and cancel.is_set() else "budget")
+
+
+async def _release(work: asyncio.Future[Any], waiting: set[asyncio.Future[Any]]) -> None:
+    """End what was waited for beside `work`, and `work` itself where it goes on."""
+    for task in waiting - {work}:
+        task.cancel()
+    if not work.done():
+        work.cancel()
+        await asyncio.wait({work}, timeout=_GRACE_SECONDS)
 
 
 async def _ask(model: Any, messages: list[Message], options: dict[str, Any]) -> Any:
@@ -189,9 +197,26 @@ def _timed(completion: Completion, elapsed_ms: float) -> Completion:
     return replace(completion, elapsed_ms=elapsed_ms)
 
 
-async def resolved(value: Any | Awaitable[Any]) -> Any:
-    """Return `value`, awaited where a hook was asynchronous."""
-    return await value if inspect.isawaitable(value) else value
+async def resolved(value: Any | Awaitable[Any], *, cancel: Any = None, seconds: float | None = None) -> Any:
+    """Return `value`, awaited where a hook was asynchronous, but no longer than `cancel` and `seconds` allow.
+
+    Raises:
+        CallStoppedError: cancelled, or out of time.
+    """
+    if not inspect.isawaitable(value) or (cancel is None and seconds is None):
+        return await value if inspect.isawaitable(value) else value
+    work = asyncio.ensure_future(value)
+    waiting: set[asyncio.Future[Any]] = {work}
+    if cancel is not None:
+        waiting.add(asyncio.ensure_future(_until_set(cancel)))
+    try:
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finished = work.done()
+    finally:
+        await _release(work, waiting)
+    if finished:
+        return work.result()
+    raise CallStoppedError("cancelled" if cancel is not None and cancel.is_set() else "budget")
 
 
 def takes_two(function: Callable[..., Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 MAX_CANDIDATES = 64
 """How many complete candidates are validated, counted from the end of the reply."""
 
+_VISIBLE = re.compile(r"[^\r\n]")
 _WHOLE_STARTS = frozenset('{["-0123456789tfn')
 _OTHER_LANGUAGES_RANK = 1
 _JSON_TAGS = frozenset({None, "", "json", "jsonc", "json5", "jsonl", "application/json"})
@@ -387,7 +389,7 @@ class _Extractor:
                 Diagnostic(
                     "error" if self.strict else "warning",
                     "ambiguous",
-                    "The reply holds several different values that fit; the last one was taken.",
+                    f"The reply holds several different values that fit; {self.taken(read)} was taken.",
                     start=read.found.start,
                     end=read.found.end,
                     hint="Reply with one JSON value only.",
@@ -406,6 +408,10 @@ class _Extractor:
             edits=() if read.mended is None else read.mended.edits,
         )
 
+    def taken(self, read: _Read) -> str:
+        later = [c for c in self.listed if c.status == "valid" and c.start > read.found.start]
+        return "the last one" if not later else "the last one that is marked as JSON"
+
     def syntax(self, start: int, end: int | None = None) -> Extraction:
         """Report what breaks the JSON that begins at `start`, or mend it where that was asked for."""
         if self.lenient and end is None:
@@ -413,8 +419,7 @@ class _Extractor:
             if mended is not None:
                 return self.choose([mended], [])
         stop = self.end if end is None else end
-        document = parse_json(self.text[start:stop])
-        diagnostics = self.placed(document.diagnostics, start, document)
+        diagnostics = _parsed_in_place(self.text, start, stop)
         preview = partial_json(self.text, start)
         self.listed.append(Candidate(start, stop, "text", "broken"))
         return self.result(
@@ -502,12 +507,18 @@ def _extract_outer(text: str, judge: Judge) -> Extraction:
     )
 
 
+def _parsed_in_place(text: str, start: int, end: int) -> tuple[Diagnostic, ...]:
+    """Return what is wrong with the JSON of a span, with the lines and columns of the whole reply.
+
+    Blanks stand for the text in front, because some messages name the place of an opening bracket in words.
+    """
+    return parse_json(_VISIBLE.sub(" ", text[:start]) + text[start:end]).diagnostics
+
+
 def _outer_problem(text: str, start: int, end: int) -> Diagnostic:
-    document = parse_json(text[start:end])
-    lines = LineIndex(text)
-    for diagnostic in document.diagnostics:
+    for diagnostic in _parsed_in_place(text, start, end):
         if diagnostic.severity == "error":
-            return _moved(diagnostic, lines, lambda offset: offset + start)
+            return diagnostic
     return Diagnostic(
         "error", "syntax", "The JSON is too deep or holds a number that cannot be read.", start=start
     )

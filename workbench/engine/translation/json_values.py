@@ -47,15 +47,24 @@ def plain_copy(value: Any) -> Any:
     """Return a copy of `value` that consists of JSON values only and shares nothing with it.
 
     Dataclasses and pydantic models become objects, tuples and sets arrays; what JSON cannot say becomes its
-    `repr`, so that a hook may return anything and the run can still be stored.
+    `repr`, so that a hook may return anything and the run can still be stored. So does what holds itself.
     """
     box: list[Any] = [None]
     pending: list[tuple[Any, Any, Any]] = [(box, 0, value)]
+    around: set[int] = set()
     while pending:
         target, key, item = pending.pop()
+        if target is None:  # everything inside this object is copied
+            around.discard(key)
+            continue
+        if id(item) in around:
+            target[key] = f"<{type(item).__name__} that holds itself>"
+            continue
         if isinstance(item, _SCALARS):
             target[key] = item if type(item) in _SCALARS else _plain_scalar(item)
             continue
+        around.add(id(item))
+        pending.append((None, id(item), item))
         members = _members(item)
         if members is not None:
             target[key] = made = dict.fromkeys(members)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from workbench.engine.json_text import join_pointer
+from workbench.engine.schemas.patterns import search
 from workbench.engine.translation.schema_roots import ALL_TYPES, allowed_types, resolve_local
 
 _MAX_DEPTH: Final = 100
@@ -162,10 +163,21 @@ class _Stripper:
 def _own_member(name: str, view: dict[str, Any]) -> list[Any]:
     """Return the schema that an object schema has for a member, apart from those that it refers to."""
     properties = view.get("properties")
-    if isinstance(properties, dict) and name in properties:
-        return [properties[name]]
+    patterns = view.get("patternProperties")
+    found = [properties[name]] if isinstance(properties, dict) and name in properties else []
+    if isinstance(patterns, dict):
+        found += [inner for pattern, inner in patterns.items() if _matches(pattern, name)]
+    if found:
+        return found
     rest = view.get("additionalProperties")
     return [rest] if isinstance(rest, dict) else []
+
+
+def _matches(pattern: str, name: str) -> bool:
+    try:
+        return search(pattern, name)
+    except (ValueError, TimeoutError):
+        return False  # a null that nobody can judge stays where it is
 
 
 def _own_item(index: int, view: dict[str, Any]) -> list[Any]:
@@ -176,7 +188,8 @@ def _own_item(index: int, view: dict[str, Any]) -> list[Any]:
             return [items[index]]
         if isinstance(items, dict):
             return [items]
-    return []
+    rest = view.get("additionalItems")  # of the drafts before 2020-12, behind a list of `items`
+    return [rest] if isinstance(rest, dict) and isinstance(view.get("items"), list) else []
 
 
 def _one_of(said: list[bool | None]) -> bool | None:

@@ -170,5 +170,13 @@ def _section(section: Any) -> Message:
 
 
 def as_content(content: Any) -> Any:
-    """Return a prompt's content as messages hold it: a text, or a tuple of parts."""
-    return content if isinstance(content, str) else tuple(content)
+    """Return a prompt's content as messages hold it: a text, or a tuple of parts.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, (list, tuple)):
+        raise TypeError(f"it returned {type(content).__name__}, not a text or a list of parts")
+    return tuple(content)

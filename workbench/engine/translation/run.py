@@ -192,10 +192,9 @@ class TranslationRun:
         context = self.context(1)
         if settings.schema_in_system and settings.default_request:
             messages.insert(0, Message("system", schema_part(context)))
-            prompt: Any = request_part(context)
+            message = Message("user", request_part(context))
         else:
-            prompt = await self.hook("create_request_prompt", 1, self.request, context)
-        message = Message("user", as_content(prompt))
+            message = await self.prompt_of("create_request_prompt", 1, self.request, context)
         self.log.emit("prompt", attempt=1, text=message.text())
         return [*messages, message]
 
@@ -217,13 +216,13 @@ class TranslationRun:
             reply=extraction.reply,
             json_text=extraction.json_text,
         )
-        prompt = given
-        if prompt is None:
-            prompt = await self.hook("create_repair_prompt", number, context.error, context)
+        if given is None:
+            message = await self.prompt_of("create_repair_prompt", number, context.error, context)
+        else:
+            message = Message("user", given)
         kept = list(base) if self.settings.history == "last" else list(sent)
         # A model's own empty turn says nothing, and several servers refuse it.
         answer = [Message("assistant", extraction.reply)] if extraction.reply else []
-        message = Message("user", as_content(prompt))
         self.log.emit("repair", attempt=number, text=message.text())
         return [*kept, *answer, message]
 
@@ -231,8 +230,23 @@ class TranslationRun:
         function = getattr(self.settings, name)
         try:
             answer = function(argument, context) if takes_two(function) else function(argument)
-            return await resolved(answer)
+            return await resolved(answer, cancel=self.cancel, seconds=self.seconds_left())
+        except CallStoppedError as stop:
+            cancelled = stop.outcome == "cancelled"
+            message = (
+                _STOP_MESSAGES["cancelled"] if cancelled else f"The time of the budget was used up in {name}."
+            )
+            self.log.emit("failed", attempt=number, outcome=stop.outcome, message=message)
+            raise _Stop(stop.outcome, message) from stop
         except Exception as error:
+            raise self.hook_failed(number, HookError(name, error)) from error
+
+    async def prompt_of(self, name: str, number: int, argument: Any, context: PromptContext) -> Message:
+        """Return what a prompt builder gives as a message."""
+        prompt = await self.hook(name, number, argument, context)
+        try:
+            return Message("user", as_content(prompt))
+        except TypeError as error:
             raise self.hook_failed(number, HookError(name, error)) from error
 
     def hook_failed(self, number: int, error: HookError) -> _Stop:
@@ -339,11 +353,14 @@ class TranslationRun:
         budget = self.settings.budget
         left = self.seconds_left()
         if "calls" in budget and self.calls >= budget["calls"]:
-            raise _Stop("budget", f"The budget of {budget['calls']:g} calls is used up.")
+            raise _Stop(
+                "budget",
+                f"The budget of {budget['calls']:g} call{'s' if budget['calls'] != 1 else ''} is used up.",
+            )
         if (reason := self.spending.over(budget)) is not None:
             raise _Stop("budget", reason)
         if left is not None and left <= 0:
-            raise _Stop("budget", f"The budget of {budget['seconds']:g} seconds is used up.")
+            raise _Stop("budget", f"The budget of {budget['seconds']:g} s is used up.")
 
     # --- the reply ---------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ _NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![0-9.eE+A-
 _LITERAL = r"(?:true|false|null)(?![A-Za-z0-9_])"
 SCALAR = re.compile(f"{STRING}|{_NUMBER}|{_LITERAL}")
 SPACE = re.compile(_WS)
+_JSON_IN_STRING = re.compile(r'"(?:[ \t]|\\[nrt])*+[\[{]')
 _KEY = re.compile(f"{STRING}{_WS}:")
 
 _EVENT = re.compile(
@@ -169,10 +170,15 @@ class _Scanner:
         scalar = SCALAR.match(self.text, content, self.end)
         if content < self.end and self.text[content] in "{[":
             self.scan.opened = content if self.scan.opened is None else self.scan.opened
-        elif scalar and scalar_type(self.text, content) in self.scalar_types and self._in_fence(scalar.end()):
+        elif scalar and self._may_answer(content) and self._in_fence(scalar.end()):
             self.scan.found.append(Found(content, scalar.end(), "fence", self.fence[2]))
             return scalar.end()
         return line_end
+
+    def _may_answer(self, content: int) -> bool:
+        """Tell whether a scalar alone may be the answer: by its type, or as a string that holds JSON."""
+        kind = scalar_type(self.text, content)
+        return kind in self.scalar_types or _JSON_IN_STRING.match(self.text, content, self.end) is not None
 
     def _closes(self, marks: str) -> bool:
         assert self.fence is not None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["JsonTranslator", "translator_from_settings"]
 
 _PROFILES = ("smart", "compat", "strict")
+_LIMITS = ("calls", "tokens", "seconds", "cost")
 _MODES = ("prompt", "json", "schema", "tool")
 
 
@@ -89,7 +90,7 @@ class JsonTranslator:
         self.lenient = False
         self.repair_model = repair_model
         self.history: Literal["last", "all"] | None = history
-        self.budget = dict(budget or {})
+        self.budget = _as_budget(budget)
         self.max_tokens: int | None = None
         self.token_ramp: float | None = None
         self.stop_without_progress = False
@@ -151,6 +152,12 @@ class JsonTranslator:
 
     def _snapshot(self) -> RunSettings:
         compat = self.profile == "compat"
+        if not isinstance(self.attempt_repair, bool):
+            raise ValueError(
+                f"attempt_repair is True or False, not {self.attempt_repair!r}; see max_repairs."
+            )
+        if not isinstance(self.max_repairs, int):
+            raise ValueError(f"max_repairs is a whole number, not {self.max_repairs!r}.")
         repairs = max(0, int(self.max_repairs)) if self.attempt_repair else 0
         strip = self.strip_nulls
         if isinstance(strip, bool):
@@ -170,7 +177,7 @@ class JsonTranslator:
             lenient=self.lenient,
             repair_model=self.repair_model,
             history=self.history or ("all" if compat else "last"),
-            budget=dict(self.budget or {}),
+            budget=_as_budget(self.budget),
             max_tokens=self.max_tokens,
             token_ramp=self.token_ramp,
             stop_without_progress=self.stop_without_progress,
@@ -178,12 +185,28 @@ class JsonTranslator:
             on_event=self.on_event,
         )
         _check(settings)
+        _check_budget(settings.budget)
         return settings
 
 
 def accept_instance(instance: Any) -> Success[Any]:
     """Accept any value: the `validate_instance` that is used while none is assigned."""
     return Success(instance)
+
+
+def _as_budget(budget: Any) -> dict[str, float]:
+    if budget is not None and not isinstance(budget, Mapping):
+        raise ValueError(f"budget is a mapping of limits, not {budget!r}.")
+    return dict(budget or {})
+
+
+def _check_budget(budget: Mapping[str, Any]) -> None:
+    """A limit that is misspelt, or that no sum reaches, would let a run spend without end."""
+    for name, most in budget.items():
+        if name not in _LIMITS:
+            raise ValueError(f"budget has no limit {name!r}; it may hold {', '.join(_LIMITS)}.")
+        if isinstance(most, bool) or not isinstance(most, (int, float)) or not most >= 0:
+            raise ValueError(f"The {name} of the budget must be a number of at least 0, not {most!r}.")
 
 
 def _check(settings: RunSettings) -> None:
