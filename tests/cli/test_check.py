@@ -192,6 +192,29 @@ def test_a_server_that_is_down_is_named(run: Run, triage: Path) -> None:
     assert "127.0.0.1:9" in outcome.err
 
 
+def test_a_model_that_fails_leaves_a_document_in_which_nothing_passed(run: Run, triage: Path) -> None:
+    project = on_server(triage, "http://127.0.0.1:9")
+    settings = project / "workbench.toml"
+    settings.write_text(
+        settings.read_text(encoding="utf-8")
+        + '\n[[guardrails.input.checks]]\nname = "loud"\npattern = "HELLO"\n',
+        encoding="utf-8",
+    )
+    outcome = run("check", project, "--text", "HELLO", "--model", "server", "--json")
+    assert outcome.status == 3
+    assert "127.0.0.1:9" in outcome.err
+    document = outcome.json
+    assert (document["verdict"], document["failed"]) == ("error", ["loud"])
+    assert "127.0.0.1:9" in document["message"]
+    found = {check["name"]: (check["status"], check["probability"]) for check in document["checks"]}
+    assert found.pop("loud") == ("rejected", 1.0)
+    assert found
+    assert set(found.values()) == {("error", None)}
+    settings.write_text(settings.read_text(encoding="utf-8").replace("http://127.0.0.1:9", "ftp://x"))
+    wrong = run("check", project, "--text", "HELLO", "--model", "server", "--json")
+    assert (wrong.status, wrong.out) == (2, b"")
+
+
 def test_a_secret_goes_only_where_it_was_accepted(
     run: Run, triage: Path, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -234,3 +234,29 @@ def test_the_same_answer_sent_properly_passes(check: Check, start: Start, provid
     outcome = check(provider, server)
     assert outcome.status == 0, outcome.err + outcome.text
     assert outcome.json["verdict"] == "passed"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"error": {"message": f"no such key: {KEY}"}}, {"choices": [{"delta": {"content": {KEY: 1}}}]}],
+    ids=["failure", "odd shape"],
+)
+def test_a_key_that_a_streamed_answer_repeats_is_not_shown(
+    run: Run, booking: Path, start: Start, monkeypatch: pytest.MonkeyPatch, said: dict[str, Any]
+) -> None:
+    body = f"data: {json.dumps(said)}\n\n".encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {len(body)}\r\n\r\n"
+    server = start(answers(head.encode() + body))
+    monkeypatch.setenv("PROMPT_WORKBENCH_SECRET_LOOP", KEY)
+    with (booking / "workbench.toml").open("a", encoding="utf-8") as file:
+        file.write(
+            f'\n[models.loop]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\n'
+            'secret = "loop"\nmax_retries = 0\n'
+        )
+    outcome = run(
+        "translate", booking, "--request", "a table", "--model", "loop", "--accept-origin", server.url
+    )
+    assert outcome.status in (1, 3)
+    assert [received.headers.get("authorization") for received in server.requests][:1] == [f"Bearer {KEY}"]
+    assert server.url in outcome.text + outcome.err
+    assert KEY not in outcome.text + outcome.err

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.engine.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from workbench.engine.decisions import DecisionError
+    from workbench.engine.http import HttpError
+    from workbench.engine.language_models import LanguageModelError
 
 GOOD = 0
 BAD_VERDICT = 1
@@ -60,11 +65,19 @@ def _translated(error: Exception) -> CliError | None:
     from workbench.engine.language_models import LanguageModelError
     from workbench.engine.secrets import OriginNotAccepted, SecretError
     from workbench.engine.workflows import WorkflowError
+    from workbench.engine.workflows.errors import UnfilledPromptError
 
     if isinstance(error, OriginNotAccepted):
         return CliError(f"{error} (accept it with --accept-origin URL)")
+    if isinstance(error, UnfilledPromptError):
+        return CliError(str(error), BAD_VERDICT)
     if isinstance(error, WorkflowError | HistoryError | SecretError):
         return CliError(str(error))
     if isinstance(error, DecisionError | LanguageModelError | HttpError):
-        return CliError(str(error), WRONG_CALL if error.kind in _WRONG_SETTINGS else MODEL_FAILED)
+        return CliError(str(error), WRONG_CALL if is_wrong_setting(error) else MODEL_FAILED)
     return None
+
+
+def is_wrong_setting(error: DecisionError | LanguageModelError | HttpError) -> bool:
+    """Tell whether a model was never asked, because of what the project says of it."""
+    return error.kind in _WRONG_SETTINGS

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.errors import CliError, wrong_input
-from workbench.cli.inputs import with_folder
+from workbench.cli.inputs import not_utf8, with_folder
 from workbench.cli.output import complain, complain_about
 from workbench.cli.runs import wait_for
 from workbench.engine.guardrails.settings import GuardrailSettings, Stage
@@ -100,9 +100,11 @@ def open_cases(
                     cases = CaseStream(path)
                     survey = cases.survey()
             except UnicodeDecodeError as error:
-                raise CliError(f"{arguments.cases}: the file is not UTF-8 text: {error}") from error
+                raise not_utf8(arguments.cases, error) from error
             except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
                 raise CliError(f"{arguments.cases}: {getattr(error, 'strerror', None) or error}") from error
+        if arguments.cases == "-":
+            survey.diagnostics[:] = [d.at("-") for d in survey.diagnostics]
         if any(d.severity == "error" for d in survey.diagnostics):
             raise wrong_input(survey.diagnostics)
         complain_about(survey.diagnostics)
@@ -128,6 +130,8 @@ def _spooled_input() -> Iterator[Path]:
     """Keep standard input in a file, since cases are read twice: once to see whether they are sound."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cases.jsonl"
+        if sys.stdin is None:
+            raise CliError("--cases -: standard input is closed")
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         yield path

@@ -20,7 +20,8 @@ from workbench.engine.json_text import (
 )
 from workbench.engine.projects import Project, ProjectError
 from workbench.engine.projects.project import CASES
-from workbench.engine.text import LineIndex, TextFile
+from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.text import LineIndex, TextFile, shorten
 
 
 def read_file(name: str) -> TextFile:
@@ -37,11 +38,16 @@ def read_file(name: str) -> TextFile:
     try:
         return TextFile.decode(data)
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8", "replace")
-        line, column = LineIndex(before).position(len(before))
-        raise CliError(
-            f"{name}:{line}:{column}: this byte (0x{data[error.start]:02x}) is not UTF-8 text"
-        ) from error
+        raise not_utf8(name, error) from error
+
+
+def not_utf8(name: str, error: UnicodeDecodeError) -> CliError:
+    """Return the error that names line and column of the byte at which the file `name` could not be decoded."""
+    before = error.object[: error.start].decode("utf-8", "replace")
+    line, column = LineIndex(before).position(len(before))
+    return CliError(
+        f"{name}:{line}:{column}: this byte (0x{error.object[error.start]:02x}) is not UTF-8 text"
+    )
 
 
 def _standard_input() -> bytes:
@@ -51,8 +57,16 @@ def _standard_input() -> bytes:
 
 
 def text_argument(value: str) -> str:
-    """Return a text given on the command line; `-` stands for standard input."""
+    """Return a text given on the command line; `-` stands for standard input.
+
+    Raises:
+        CliError: where it is not UTF-8, since another text than the one meant would be sent.
+    """
     if value != "-":
+        if any(
+            "\ud800" <= character <= "\udfff" for character in value
+        ):  # how Python holds bytes that are not
+            raise CliError(f"{shorten(value)}: this text on the command line is not UTF-8")
         return value
     text = read_file("-").text
     return text.removesuffix("\n").removesuffix("\r")
@@ -108,6 +122,17 @@ def load_project(name: str, *, strict: bool = True) -> Project:
     return project
 
 
+def refuse_unknown_set(snapshot: ProjectSnapshot, name: str | None, project: str) -> None:
+    """Refuse a parameter set that the project does not have.
+
+    Raises:
+        CliError: it names the sets that there are.
+    """
+    if name is not None and name not in snapshot.parameter_sets:
+        known = ", ".join(sorted(snapshot.parameter_sets)) or "none"
+        raise CliError(f"{project}: there is no parameter set {shorten(name)!r} (there are: {known})")
+
+
 def refuse(diagnostics: Sequence[Diagnostic], folder: Path | None) -> None:
     """Raise a `CliError` that names the errors among `diagnostics`, if there are any."""
     errors = [d for d in diagnostics if d.severity == "error"]
@@ -130,16 +155,17 @@ def apply_settings(parameters: Any, settings: Sequence[str]) -> Any:
     """
     for setting in settings:
         pointer, equals, text = setting.partition("=")
+        said = shorten(setting)
         if not equals or (pointer and not pointer.startswith("/")):
-            raise CliError(f"--set {setting}: write POINTER=JSON, for example /customer/name='\"Ann\"'")
+            raise CliError(f"--set {said}: write POINTER=JSON, for example /customer/name='\"Ann\"'")
         document = parse_json(text)
         if not document.ok:
             problem = document.diagnostics[0]
             raise CliError(
-                f"--set {setting}: the value is not JSON, column {problem.column}: {problem.message}"
+                f"--set {said}: the value is not JSON, column {problem.column}: {problem.message}"
                 " (texts need quotes)"
             )
-        parameters = _put(parameters, pointer, document.value, setting)
+        parameters = _put(parameters, pointer, document.value, said)
     return parameters
 
 
@@ -155,14 +181,16 @@ def _put(root: Any, pointer: str, value: Any, setting: str) -> Any:
         try:
             parent = resolve_pointer(parent, join_pointer(token))
         except PointerError as error:
-            raise CliError(f"--set {setting}: there is no place {token!r} in the parameters") from error
+            raise CliError(
+                f"--set {setting}: there is no place {shorten(token)!r} in the parameters"
+            ) from error
     last = tokens[-1]
     if isinstance(parent, dict):
         parent[last] = value
     elif isinstance(parent, list) and last == "-":
         parent.append(value)
-    elif isinstance(parent, list) and last.isdecimal() and int(last) < len(parent):
+    elif isinstance(parent, list) and last in map(str, range(len(parent))):
         parent[int(last)] = value
     else:
-        raise CliError(f"--set {setting}: there is no place {last!r} in the parameters")
+        raise CliError(f"--set {setting}: there is no place {shorten(last)!r} in the parameters")
     return root

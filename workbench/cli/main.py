@@ -57,9 +57,26 @@ def build_parser() -> argparse.ArgumentParser:
         module.add_parser(subparsers)
     for subparser in set(subparsers.choices.values()):
         for each in (subparser, *_nested(subparser)):
+            _refuse_empty_names(each)
             if "--json" not in each._option_string_actions:
                 each.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
+
+
+_NAMES = ("FILE", "FILE.png", "F", "PATH", "DIR", "ADDRESS")
+
+
+def _refuse_empty_names(parser: argparse.ArgumentParser) -> None:
+    """Let no empty text through as a file or folder: as a path it would be the folder one happens to be in."""
+    for action in parser._actions:
+        if action.dest == "project" or action.metavar in _NAMES:
+            action.type = _filled_name
+
+
+def _filled_name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return text
 
 
 def _nested(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
@@ -38,7 +39,8 @@ def _requests() -> Iterator[str]:
         _prompt(PROMPT)
         try:
             line = stream.readline()
-        except UnicodeDecodeError as error:
+            line.encode("utf-8")  # where the locale is C, wrong bytes come as halves of surrogate pairs
+        except (UnicodeDecodeError, UnicodeEncodeError) as error:
             raise CliError(f"--interactive: standard input is not UTF-8: {error.reason}") from error
         if not line:
             _prompt("\n")  # the shell's own prompt begins on a line of its own
@@ -54,5 +56,6 @@ def _requests() -> Iterator[str]:
 
 def _prompt(text: str) -> None:
     if sys.stderr is not None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # nobody is there to be prompted
+            sys.stderr.write(text)
+            sys.stderr.flush()

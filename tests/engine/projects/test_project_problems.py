@@ -94,6 +94,40 @@ def test_a_problem_names_its_line(
     assert words in f"{found.message} {found.hint}"
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("max_repairs", "9" * 400, "`max_repairs` is too large"),
+        ("max_repairs", str(2**63), "`max_repairs` is too large"),
+        ("max_repairs", "-1", "`max_repairs` must be at least 0"),
+        ("budget", "{seconds = inf}", "`seconds` must be at least 0"),
+    ],
+)
+def test_a_number_beyond_all_measure_is_named_and_no_crash(
+    folder: Path, key: str, value: str, words: str
+) -> None:
+    write(folder / "workbench.toml", f"{TOML}\n[translation]\n{key} = {value}\n")
+    (found,) = Project.load(folder).diagnostics
+    assert (found.severity, found.line) == ("error", TOML.count("\n") + 3)
+    assert words in found.message
+    assert len(found.message) < 120
+
+
+@pytest.mark.parametrize("number", ["0x" + "F" * 5000, "0o" + "7" * 6000, "0b" + "1" * 20000, "9" * 5000])
+@pytest.mark.parametrize("row", ["x = {}", "[translation]\nmax_repairs = {}", "[models.m]\nseed = [{}]"])
+def test_a_number_that_python_cannot_write_is_no_toml(folder: Path, row: str, number: str) -> None:
+    text = f"format = 1\n{row.format(number)}\n"
+    write(folder / "workbench.toml", text)
+    line = text.count("\n")
+    with pytest.raises(ProjectError, match=rf"workbench\.toml:{line}:\d+: not TOML: invalid number"):
+        Project.load(folder)
+
+
+def test_such_a_number_may_stand_in_a_text(folder: Path) -> None:
+    write(folder / "workbench.toml", TOML.replace('"Small"', f'"0x{"F" * 5000}"'))
+    assert Project.load(folder).name == "0x" + "F" * 5000
+
+
 def test_what_is_wrong_is_kept_on_save(folder: Path) -> None:
     write(
         folder / "workbench.toml", TOML.replace("threshold = 0.5\n", 'threshold = "high"\nextra = [1, 2]\n')

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED, CliError
-from workbench.cli.inputs import load_project, read_file, refuse, text_argument
+from workbench.cli.errors import BAD_VERDICT, GOOD, MODEL_FAILED, CliError, is_wrong_setting
+from workbench.cli.inputs import load_project, read_file, refuse, refuse_unknown_set, text_argument
 from workbench.cli.output import print_json, table, write
 from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
-from workbench.engine.guardrails import GuardrailResult
+from workbench.engine.guardrails import CheckResult, GuardrailResult
+from workbench.engine.guardrails.settings import GuardrailSettings, Stage
 from workbench.engine.projects.snapshot import ProjectSnapshot
 
 if TYPE_CHECKING:
+    from workbench.engine.decisions import DecisionError
     from workbench.engine.workflows import PromptText
 
 
@@ -43,10 +45,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the checks, print them, and return the exit status."""
+    from workbench.engine.decisions import DecisionError
     from workbench.engine.workflows import check_project, describe_decision_model
 
     project = load_project(arguments.project)
     snapshot = project.snapshot()
+    refuse_unknown_set(snapshot, arguments.parameter_set, arguments.project)
     text = _text(arguments, snapshot)
     user_message = None if arguments.user_message is None else text_argument(arguments.user_message)
     secrets = secrets_for(arguments, snapshot)
@@ -63,6 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
                 secrets=secrets,
             )
         )
+    except DecisionError as error:
+        if arguments.json and not is_wrong_setting(error):
+            print_json(_unanswered(arguments.stage, snapshot.guardrail(arguments.stage), error))
+        raise
     finally:
         close_history(history)
     if arguments.json:
@@ -73,6 +81,19 @@ def run(arguments: argparse.Namespace) -> int:
             info = wait_for(lambda: describe_decision_model(snapshot, arguments.model, secrets=secrets))
             write(f"{info.expectation}\n")
     return {"passed": GOOD, "rejected": BAD_VERDICT}.get(result.verdict, MODEL_FAILED)
+
+
+def _unanswered(stage: Stage, settings: GuardrailSettings, error: DecisionError) -> dict[str, Any]:
+    """Return the document of a run whose model failed: an error for each check that was to ask it."""
+    found = {each.name: each for each in error.found if isinstance(each, CheckResult)}
+    checks = tuple(
+        found.get(check.name)
+        or CheckResult(check.name, check.question, None, settings.threshold_of(check), "error", error.message)
+        for check in settings.checks
+    )
+    document = GuardrailResult(stage, checks, error.message).to_json()
+    # Not "rejected", whatever the checks say that ask no model: the question as a whole has no answer.
+    return document | {"verdict": "error"}
 
 
 def _text(arguments: argparse.Namespace, snapshot: ProjectSnapshot) -> str | PromptText:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.engine.decisions.embedded import FitFigures
     from workbench.engine.evaluation import CheckDrift, EvaluationReport
 
+_LEAST_RATE = 1e-9
 STALE_SHOWN = 10
 """Stale rows that are named one by one in the text; the JSON document names more."""
 
@@ -98,6 +99,8 @@ def _rate(text: str) -> float:
     value = _number(text)
     if value <= 0:
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    if not _LEAST_RATE <= value <= 1 / _LEAST_RATE:
+        raise argparse.ArgumentTypeError(f"{text} is not between {_LEAST_RATE:g} and {1 / _LEAST_RATE:g}")
     return value
 
 

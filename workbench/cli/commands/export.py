@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.errors import GOOD, CliError
-from workbench.cli.inputs import load_project
+from workbench.cli.inputs import load_project, refuse_unknown_set
 from workbench.cli.output import complain, print_json, table, write
 
 
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CliError(
             "export: name a project and a target with --to TARGET (export --list shows the targets)"
         )
-    from workbench.engine.exports import find_target, readme, targets, write_export
+    from workbench.engine.exports import find_target, foreign_file, readme, targets, write_export
 
     target = find_target(arguments.to)
     if target is None:
@@ -47,13 +47,18 @@ def run(arguments: argparse.Namespace) -> int:
             f"--to {arguments.to}: there is no such target (there are: {', '.join(t.name for t in targets())})"
         )
     snapshot = load_project(arguments.project).snapshot()
+    refuse_unknown_set(snapshot, arguments.parameter_set, arguments.project)
     export = target.export(snapshot, parameter_set=arguments.parameter_set)
     written: list[Path] = []
     if arguments.output is not None:
+        folder = Path(arguments.output)
         try:
-            written = write_export(
-                export, Path(arguments.output), extra=(readme(export, snapshot, target.title),)
-            )
+            if (foreign := foreign_file(export, folder)) is not None:
+                raise CliError(
+                    f"{foreign}: this file would be replaced, and no earlier export wrote it (move it away, or"
+                    " write to another folder)"
+                )
+            written = write_export(export, folder, extra=(readme(export, snapshot, target.title),))
         except OSError as error:
             raise CliError(f"{arguments.output}: {error.strerror or error}") from error
     losses = [{"kind": loss.kind, "subject": loss.subject, "detail": loss.detail} for loss in export.losses]

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.cli import history_edits
 from workbench.cli.errors import BAD_VERDICT, GOOD, CliError
 from workbench.cli.history_places import run_or_attempt, run_words, stored_run
-from workbench.cli.inputs import load_project, project_folder
+from workbench.cli.inputs import load_project, project_folder, refuse_unknown_set
 from workbench.cli.output import complain, print_json, table, tell, write
 from workbench.cli.replays import difference_text, replay_json, replay_text
 from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
@@ -101,7 +101,7 @@ def _answer(store: HistoryStore, arguments: argparse.Namespace) -> int:
         found = store.runs(
             search=arguments.search,
             kind=arguments.kind,
-            outcome=arguments.outcome,
+            outcome=None if arguments.outcome is None else [_storable(word) for word in arguments.outcome],
             starred=arguments.starred,
             limit=arguments.limit,
         )
@@ -114,6 +114,11 @@ def _answer(store: HistoryStore, arguments: argparse.Namespace) -> int:
         "mark": history_edits.mark,
         "prune": history_edits.prune,
     }[action](store, arguments)
+
+
+def _storable(word: str) -> str:
+    """Return a word as the history would hold it; bytes of the command line that are not UTF-8 have no place in it."""
+    return word.encode("utf-8", "replace").decode("utf-8")
 
 
 def _show(store: HistoryStore, arguments: argparse.Namespace) -> int:
@@ -166,6 +171,7 @@ def _again(arguments: argparse.Namespace) -> int:
         )
     project = load_project(arguments.project)
     snapshot = project.snapshot()
+    refuse_unknown_set(snapshot, arguments.parameter_set, arguments.project)
     secrets = secrets_for(arguments, snapshot)
     store = open_history(project.root, arguments, secrets)
     if store is None:

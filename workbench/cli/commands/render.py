@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import dataclasses
 from pathlib import Path
 from typing import Any
 
 from workbench.cli.errors import BAD_VERDICT, GOOD, CliError, wrong_input
-from workbench.cli.inputs import apply_settings, load_project, read_file, read_json, with_folder
+from workbench.cli.inputs import (
+    apply_settings,
+    load_project,
+    read_file,
+    read_json,
+    refuse_unknown_set,
+    with_folder,
+)
 from workbench.cli.output import complain_about, print_json, write
 from workbench.engine.diagnostics import Diagnostic, has_errors
-from workbench.engine.json_text import dumps
+from workbench.engine.json_text import JsonDocument, dumps
 from workbench.engine.projects import Project
 from workbench.engine.templates import PlaceholderUse, TemplateOptions, render_graph, render_text
 from workbench.engine.templates.options import DIALECTS
-from workbench.engine.text import TextFile
+from workbench.engine.text import LineIndex, TextFile
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -89,6 +97,8 @@ def _options(arguments: argparse.Namespace, base: TemplateOptions) -> TemplateOp
     if arguments.unresolved == "empty":
         changes["unresolved"] = "empty"
     _check_escaper(changes.get("escape"))
+    if not changes.get("context_name", "param").strip():
+        raise CliError("--context-name: the name is blank")
     return dataclasses.replace(base, **changes)
 
 
@@ -107,20 +117,21 @@ def _render_project(arguments: argparse.Namespace) -> int:
     project = load_project(arguments.project)
     snapshot = project.snapshot()
     name = arguments.parameter_set
-    if name is not None and name not in snapshot.parameter_sets:
-        known = ", ".join(sorted(snapshot.parameter_sets)) or "none"
-        raise CliError(f"{arguments.project}: there is no parameter set {name!r} (there are: {known})")
+    refuse_unknown_set(snapshot, name, arguments.project)
     if arguments.parameters is not None:
         name = _COMMAND_LINE
         snapshot = dataclasses.replace(snapshot, parameter_sets={name: read_file(arguments.parameters)})
+    unchanged: JsonDocument | None = None
     if arguments.set:
         name = name or snapshot.default_parameter_set() or _COMMAND_LINE
-        values = _set_values(snapshot.parameter_sets.get(name), arguments, _file_of(name, arguments, project))
+        unchanged = _parameters_of(snapshot.parameter_sets.get(name), _file_of(name, arguments, project))
+        values = apply_settings(copy.deepcopy(unchanged.value), arguments.set)
         sets = {**snapshot.parameter_sets, name: TextFile(dumps(values))}
         snapshot = dataclasses.replace(snapshot, parameter_sets=sets)
     rendering = render_project(snapshot, name, options=_options(arguments, snapshot.template))
     assert project.root is not None
-    diagnostics = [_placed(d, arguments, project.root) for d in rendering.diagnostics]
+    found = [_in_file(d, f"parameters/{name}.json", unchanged) for d in rendering.diagnostics]
+    diagnostics = [d if d.file == _SET else _placed(d, arguments, project.root) for d in found]
     if rendering.broken:
         raise wrong_input([_placed(d, arguments, project.root) for d in rendering.broken])
     value: Any = (
@@ -133,6 +144,8 @@ def _render_project(arguments: argparse.Namespace) -> int:
 
 
 _COMMAND_LINE = "command-line"
+_SET = "--set"
+"""The place of what no file holds."""
 
 
 def _placed(diagnostic: Diagnostic, arguments: argparse.Namespace, root: Path) -> Diagnostic:
@@ -150,13 +163,28 @@ def _file_of(name: str, arguments: argparse.Namespace, project: Project) -> str:
     return str(project.root / (project.parameter_set_file(name) or f"parameters/{name}.json"))
 
 
-def _set_values(file: TextFile | None, arguments: argparse.Namespace, name: str) -> Any:
+def _in_file(diagnostic: Diagnostic, file: str, unchanged: JsonDocument | None) -> Diagnostic:
+    """Return a diagnostic of parameters that `--set` changed with its place in the file, which is as it was.
+
+    What the file does not have came with `--set`.
+    """
+    if unchanged is None or diagnostic.file != file:
+        return diagnostic
+    pointer = diagnostic.pointer
+    span = None if pointer is None else unchanged.key_span(pointer) or unchanged.span(pointer)
+    if span is None:
+        return diagnostic.at(_SET, start=None, end=None, line=None, column=None)
+    line, column = LineIndex(unchanged.text).position(span[0])
+    return diagnostic.at(start=span[0], end=span[1], line=line, column=column)
+
+
+def _parameters_of(file: TextFile | None, name: str) -> JsonDocument:
     from workbench.engine.json_text import parse_json
 
     document = parse_json(file.text if file is not None else "{}", file=name)
     if not document.ok:
         raise wrong_input(document.diagnostics)
-    return apply_settings(document.value, arguments.set)
+    return document
 
 
 def _render_file(arguments: argparse.Namespace) -> int:

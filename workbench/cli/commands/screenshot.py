@@ -13,6 +13,8 @@ from workbench.cli.inputs import load_project
 from workbench.cli.output import print_json, write
 
 DEFAULT_SIZE = (1440, 900)
+LONGEST_SIDE = 10_000
+"""In pixels. Qt draws nothing at all on much larger pictures, which would not fit into the memory either."""
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -35,7 +37,10 @@ def _size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([1-9]\d{1,4})[xX]([1-9]\d{1,4})", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size; write WIDTHxHEIGHT, for example 1440x900")
-    return int(match[1]), int(match[2])
+    size = int(match[1]), int(match[2])
+    if max(size) > LONGEST_SIDE:
+        raise argparse.ArgumentTypeError(f"{text} is too large; {LONGEST_SIDE}x{LONGEST_SIDE} is the most")
+    return size
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ LossKind = Literal["left out", "changed", "runs differently"]
 
 
 _LONGEST_NAME = 60
+_README_END = "Secrets are written as names, never as values."
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -76,7 +77,7 @@ def readme(export: Export, snapshot: ProjectSnapshot, title: str) -> ExportedFil
         lines += [f"- **{loss.kind}**: {loss.subject}. {loss.detail}." for loss in export.losses]
     else:
         lines.append("Nothing was lost.")
-    lines += ["", "Secrets are written as names, never as values.", ""]
+    lines += ["", _README_END, ""]
     return ExportedFile("README.md", "\n".join(lines))
 
 
@@ -97,6 +98,26 @@ def write_export(export: Export, folder: Path, *, extra: tuple[ExportedFile, ...
         path.write_bytes(_SURROGATE.sub("\ufffd", file.text).encode("utf-8"))
         written.append(path)
     return written
+
+
+def foreign_file(export: Export, folder: Path) -> Path | None:
+    """Return a file in `folder` that `write_export` would replace and that no earlier export wrote, if there is one.
+
+    An earlier export is known by the last line of its README.md.
+
+    Raises:
+        OSError: where the folder cannot be looked into.
+    """
+    try:
+        if _README_END in (folder / "README.md").read_text(encoding="utf-8", errors="replace"):
+            return None
+    except OSError:  # there is none, or nothing that could be read
+        pass
+    for name in (*(file.path for file in export.files), "README.md"):
+        path = folder.joinpath(*PurePosixPath(name).parts)
+        if path.is_file():
+            return path
+    return None
 
 
 def slug(name: str) -> str:

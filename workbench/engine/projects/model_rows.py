@@ -55,7 +55,8 @@ MODEL_OPTIONS = (
 _TABLES = ("headers", "body", "extra_body")
 _TEXTS = ("path", "recording", "fitted", "organization", "project", "safety_identifier", "secret_header")
 _FLAGS = ("split", "think", "cache_prompt")
-_AMOUNTS = ("budget", "total_budget", "max_questions", "concurrency", "min_mass")
+_AMOUNTS = ("budget", "total_budget")
+_COUNTS = ("max_questions", "concurrency")
 _WORDS = ("yes_words", "no_words")
 _OWN_KEYS = ("provider", "base_url", "model", "secret")
 # The start of a key as the big providers hand it out; a project must hold names of secrets only.
@@ -125,6 +126,8 @@ def _check_kinds(row: _Table) -> None:
         "a text in quotes": (_TEXTS, lambda value: isinstance(value, str) and bool(value.strip())),
         "true or false, without quotes": (_FLAGS, lambda value: isinstance(value, bool)),
         "a number from 0": (_AMOUNTS, _is_amount),
+        "a whole number from 1": (_COUNTS, lambda value: _is_amount(value) and value >= 1 and value % 1 == 0),
+        "a number from 0 to 1": (("min_mass",), lambda value: _is_amount(value) and value <= 1),
         "a text or a list of texts": (_WORDS, _are_words),
     }
     for wanted, (keys, fits) in kinds.items():

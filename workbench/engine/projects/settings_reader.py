@@ -36,6 +36,7 @@ ESCAPES = (
 ROLES = ("system", "developer", "user", "assistant", "tool")
 RULE_OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in", "matches", "exists", "length")
 
+_TOO_LARGE = 2**63
 _TYPES: dict[type, str] = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
 
@@ -426,8 +427,14 @@ class _Table:
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
             self._wrong(key, value, "a whole number" if whole else "a number")
             return default
-        if not math.isfinite(value) or (low is not None and value < low):
-            self.problem("error", "bad_value", f"`{key}` must be at least {low}, but is {value}", key)
+        if (
+            isinstance(value, int) and value >= _TOO_LARGE
+        ):  # TOML 1.0 has no such number, though tomlkit reads it
+            self.problem("error", "bad_value", f"`{key}` is too large: {shown(value)}", key)
+            return default
+        if (isinstance(value, float) and not math.isfinite(value)) or (low is not None and value < low):
+            wanted = "a number that is finite" if low is None else f"at least {low}"
+            self.problem("error", "bad_value", f"`{key}` must be {wanted}, but is {shown(value)}", key)
             return default
         return cast(float, value)
 

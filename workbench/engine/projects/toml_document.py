@@ -28,6 +28,9 @@ from workbench.engine.text import LineIndex, newline_style
 
 _WHERE = re.compile(r" at line \d+ col \d+$")
 _MISSING = object()
+_PRINTABLE_BITS = 14_000
+"""Python writes whole numbers of up to 4300 decimal digits, which is a little more than this."""
+_LONG_NUMBER = re.compile(r"0x[0-9A-Fa-f_]{3000}|0o[0-7_]{4000}|0b[01_]{13000}")
 
 
 def read_toml(text: str, file: str | None = None) -> dict[str, Any]:
@@ -40,11 +43,25 @@ def read_toml(text: str, file: str | None = None) -> dict[str, Any]:
     from tomlkit.exceptions import ParseError, TOMLKitError
 
     try:
-        return tomlkit.parse(text.replace("\r\n", "\n")).unwrap()
+        values = tomlkit.parse(text.replace("\r\n", "\n")).unwrap()
     except ParseError as error:
         raise ProjectError([_syntax_diagnostic(text, error.line, error.col, str(error), file)]) from None
     except (TOMLKitError, RecursionError, ValueError) as error:
         raise ProjectError([_syntax_diagnostic(text, 1, 0, str(error), file)]) from None
+    long = _LONG_NUMBER.search(text)
+    if long is not None and _holds_unprintable(values):
+        line, column = LineIndex(text).position(long.start())
+        raise ProjectError([_syntax_diagnostic(text, line, column - 1, "invalid number", file)])
+    return values
+
+
+def _holds_unprintable(value: Any) -> bool:
+    """Tell whether there is a number that Python reads but refuses to write in decimal digits."""
+    if isinstance(value, Mapping):
+        return any(map(_holds_unprintable, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_unprintable, value))
+    return isinstance(value, int) and value.bit_length() > _PRINTABLE_BITS
 
 
 def _syntax_diagnostic(text: str, line: int, column: int, message: str, file: str | None) -> Diagnostic:

@@ -19,6 +19,10 @@ class WorkflowError(Exception):
         self.diagnostics = tuple(diagnostics)
 
 
+class UnfilledPromptError(WorkflowError):
+    """The prompt has a placeholder without a value, so it is not sent."""
+
+
 def settle(build: Callable[[], T]) -> T:
     """Return what `build` makes; settings that it refuses are the project's fault, in its own words."""
     try:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from workbench.engine.model_settings import ModelSettings
+from workbench.engine.model_settings import CHAT_PROVIDERS, ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.workflows.errors import WorkflowError
 
@@ -140,6 +140,19 @@ def open_chat_model(snapshot: ProjectSnapshot, name: str | None, secrets: Secret
     chosen = chat_settings(snapshot, name)
     if chosen is None:
         raise WorkflowError("no chat model can answer: the project has none, and no recorded replies")
-    if reason := language_model_available(chosen, snapshot.root):
+    if chosen.provider not in CHAT_PROVIDERS:
+        raise WorkflowError(
+            f"the model {chosen.name!r} cannot write texts: {chosen.provider!r} is no provider of chat models"
+            f" (those are {', '.join(CHAT_PROVIDERS)})"
+        )
+    reason = language_model_available(chosen, snapshot.root)
+    try:
+        model = open_language_model(chosen, root=snapshot.root, secrets=secrets)
+    except LanguageModelError as error:  # its kind tells a wrong project from a model that is not there
+        if reason is None:
+            raise
+        message = f"the chat model {chosen.name!r} is not available: {error.message}"
+        raise LanguageModelError(error.kind, message) from error
+    if reason is not None:
         raise LanguageModelError("unavailable", f"the chat model {chosen.name!r} is not available: {reason}")
-    return open_language_model(chosen, root=snapshot.root, secrets=secrets)
+    return model

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.engine.events import RunEvent
 from workbench.engine.projects.snapshot import ProjectSnapshot
-from workbench.engine.text import TextFile
-from workbench.engine.workflows.errors import WorkflowError, settle
+from workbench.engine.text import TextFile, shorten
+from workbench.engine.workflows.errors import UnfilledPromptError, WorkflowError, settle
 from workbench.engine.workflows.models import open_chat_model
 from workbench.engine.workflows.programs import target_of, with_target
 from workbench.engine.workflows.recording import Recorder, titled
@@ -304,10 +304,13 @@ def filled_messages(snapshot: ProjectSnapshot, parameter_set: str | None) -> lis
     """Return the project's prompt as messages, filled; refuse one that would be sent with holes in it."""
     from workbench.engine.language_models import Message
 
+    if parameter_set is not None and parameter_set not in snapshot.parameter_sets:
+        known = ", ".join(sorted(snapshot.parameter_sets)) or "none"
+        raise WorkflowError(f"there is no parameter set {shorten(parameter_set)!r} (there are: {known})")
     rendering = render_project(snapshot, parameter_set, validate=False)
     if rendering.broken:
         raise WorkflowError(f"the prompt is not sent: {rendering.broken[0].one_line()}", rendering.broken)
     if rendering.unresolved:
         bodies = ", ".join(dict.fromkeys(use.body for use in rendering.unresolved))
-        raise WorkflowError(f"the prompt is not sent: no value for {bodies}", rendering.diagnostics)
+        raise UnfilledPromptError(f"the prompt is not sent: no value for {bodies}", rendering.diagnostics)
     return [Message(message.role, message.text) for message in rendering.messages]
