@@ -165,3 +165,13 @@ def test_the_lab_takes_the_cases_in_as_one_step_of_undo(
     ]
     session.undo_stack.undo()
     assert session.snapshot().cases == before
+
+
+def test_an_import_without_labels_is_no_success_and_says_where_they_are_taken_from(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    dialog = opened(qtbot, session, tmp_path / "cases.csv", b"text;remark\nHello there;a\nGood day;b\n")
+    assert [case.text for case in dialog.cases()] == ["Hello there", "Good day"]
+    assert dialog._ok.isEnabled()
+    assert dialog.mark.status() == "idle"
+    assert "choose the column of a check" in dialog.words.text()

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from tests.gui.benches import (
@@ -25,6 +27,7 @@ from workbench.engine.translation import replay
 from workbench.gui.models.figures import format_size
 from workbench.gui.models.guard_turns import check_words
 from workbench.gui.models.inputs import inputs_channel
+from workbench.gui.models.runs import TIME
 from workbench.gui.panes.history import HistoryPane
 from workbench.gui.panes.history.replay import SPEEDS
 from workbench.gui.shell.session import Session
@@ -527,3 +530,23 @@ def test_a_history_without_runs_tells_no_size(qtbot: QtBot, pane: HistoryPane, s
         session.history.delete(summary.id)
     session.history_changed.emit()
     qtbot.waitUntil(lambda: pane.list.foot_words.text() == "no runs yet", timeout=WAIT_MS)
+
+
+def test_a_pane_that_becomes_high_gives_the_list_no_more_than_it_wants(
+    pane: HistoryPane, qtbot: QtBot
+) -> None:
+    pane.resize(1100, 260)
+    qtbot.waitUntil(lambda: pane.view.compact is True)
+    qtbot.waitUntil(lambda: pane.list.width() > pane.list.wanted_width())
+    pane.resize(1440, 760)
+    qtbot.waitUntil(lambda: pane.list.width() == pane.list.wanted_width())
+
+
+def test_a_time_of_many_seconds_is_whole(pane: HistoryPane) -> None:
+    pane.list.tree.resize(392, 400)
+    hint = pane.list.tree.itemDelegateForColumn(TIME).sizeHint
+    option = QStyleOptionViewItem()
+    option.initFrom(pane.list.tree)
+    words = QStandardItemModel(1, 1)
+    words.setItem(0, 0, QStandardItem("16.04 s"))
+    assert pane.list.tree.columnWidth(TIME) >= hint(option, words.index(0, 0)).width()

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer
+from PySide6.QtGui import QFont, QFontMetrics, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QMessageBox, QTabBar
 
@@ -18,12 +18,13 @@ from workbench.gui.dialogs.settings_dialog import SettingsDialog
 from workbench.gui.dialogs.shortcuts import ShortcutsDialog
 from workbench.gui.main_window import MainWindow
 from workbench.gui.panes.problems import PLACE_ROLE
+from workbench.gui.panes.project_tree import name_place
 from workbench.gui.shell.crash import CrashGuard
 from workbench.gui.shell.file_actions import FileActions
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.settings import AppSettings
-from workbench.gui.shell.theme import apply_theme, theme
+from workbench.gui.shell.theme import apply_theme, interface_font, theme
 
 
 def _open_docks(window: MainWindow) -> set[str]:
@@ -753,3 +754,21 @@ def test_the_main_button_draws_its_icon_in_the_colour_for_its_ground(
         assert theme().hex("text").lower() in ink(bar.run_button.icon())
     finally:
         apply_theme(qapp, "light")
+
+
+def test_the_tree_gives_a_name_without_a_number_beside_it_the_whole_row(qapp: QApplication) -> None:
+    row = QRect(18, 0, 199, 24)
+    bold = QFontMetrics(interface_font(weight=QFont.Weight.DemiBold))
+    assert name_place(row, 0).width() >= bold.horizontalAdvance("Answer from documents")
+    assert name_place(row, 0).right() <= row.right()
+    assert name_place(row, 20).right() < row.right() - 20
+
+
+def test_thresholds_opened_in_compose_are_a_tab_beside_the_guardrails(open_window: MainWindow) -> None:
+    docks = open_window.docks.docks
+    before = docks["problems"].height()
+    docks["thresholds"].toggleViewAction().trigger()
+    assert docks["guardrails"] in open_window.tabifiedDockWidgets(docks["thresholds"])
+    QApplication.processEvents()
+    assert docks["thresholds"].height() > 300
+    assert docks["problems"].height() >= before - 40

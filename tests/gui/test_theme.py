@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from PySide6.QtGui import QAction, QColor
+from PySide6.QtGui import QAction, QColor, QFontMetrics
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from workbench.engine.resources import resource
 from workbench.gui.shell.actions import ACTIONS
 from workbench.gui.shell.theme import apply_theme, icon_pixmap, load_theme, set_icon, theme
+from workbench.gui.widgets.labels import TokenLabel
 
 NAMES = ("light", "dark", "high-contrast")
 # (colour, its ground, the least contrast)
@@ -116,3 +118,12 @@ def test_icons_of_actions_follow_the_theme(qapp: QApplication) -> None:
     finally:
         apply_theme(qapp, "light")
     assert action.icon().pixmap(16).toImage() == light
+
+
+def test_a_line_that_shows_whole_sentences_ends_in_no_colon(qtbot: QtBot) -> None:
+    line = TokenLabel(
+        "recorded. Recorded answers: no model runs, and only these are answered.", sentences=True
+    )
+    qtbot.addWidget(line)
+    line.resize(QFontMetrics(line.shown_font()).horizontalAdvance("recorded. Recorded answers:") + 8, 20)
+    assert line.shown_text() == "recorded. Recorded answers"

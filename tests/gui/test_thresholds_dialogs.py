@@ -217,7 +217,7 @@ def test_a_model_compared_with_itself_changes_nothing(
     qtbot: QtBot, session: Session, compare: CompareDialog
 ) -> None:
     for box in compare.model_boxes:
-        box.setCurrentText("decision")
+        box.setCurrentIndex(box.findData("decision"))
     compare.cases_button.click()
     rest(qtbot, session)
     assert compare.comparison is not None
@@ -234,7 +234,7 @@ def test_a_side_that_cannot_be_asked_does_not_hide_the_other(
     session.edit(
         "models", lambda p: p.set_model(ModelSettings("broken", "embedded", options={"path": "nowhere"}))
     )
-    compare.model_boxes[1].addItem("broken")
+    compare.model_boxes[1].addItem("broken", "broken")
     compare.model_boxes[1].setCurrentText("broken")
     compare.text.set_text(ATTACK)
     compare.text_button.click()
@@ -346,3 +346,25 @@ def test_an_earlier_file_without_an_answer_to_these_cases_says_so(
         rest(qtbot, session)
         assert words in compare.words.text()
         assert compare.comparison is None
+
+
+def test_a_wording_that_is_the_present_one_cannot_be_taken_over(compare: CompareDialog) -> None:
+    compare.mode.choose("wordings")
+    assert not compare.use_button.isEnabled()
+    use_other_wording(compare)
+    assert compare.use_button.isEnabled()
+    compare.question.set_text("  ")
+    assert not compare.use_button.isEnabled()
+
+
+def test_models_are_named_as_in_the_toolbar_and_two_equal_sides_are_said(
+    qtbot: QtBot, session: Session, compare: CompareDialog
+) -> None:
+    assert compare.model_boxes[0].itemText(0) == "Embedded MiniLM"
+    assert "the same model" in compare.words.text()
+    session.edit("models", lambda p: p.set_model(ModelSettings("second", "embedded", options={"path": "x"})))
+    other = CompareDialog(session, "input")
+    qtbot.addWidget(other)
+    texts = [other.model_boxes[0].itemText(k) for k in range(other.model_boxes[0].count())]
+    assert texts == ["Embedded MiniLM (decision)", "Embedded MiniLM (second)"]
+    assert "the same model" not in other.words.text()

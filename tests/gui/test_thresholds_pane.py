@@ -434,6 +434,9 @@ def test_the_overview_has_a_row_per_check_with_its_figures(
     for row, check in enumerate(pane.lab.guardrail.checks):
         area = pane.lab.figures(check.name).auc
         assert table.item(row, 3).text() == ("–" if area is None else f"{area:.2f}")
+    # Names are whole in a narrow place too.
+    pane.pictures.tabs.resize(320, 240)
+    assert table.columnWidth(0) >= table.sizeHintForColumn(0)
 
 
 def test_one_class_only_draws_no_curve_and_says_why(
@@ -581,3 +584,14 @@ def test_answers_of_an_older_version_behind_an_alias_are_asked_again_and_kept_be
     kept = [json.loads(line) for line in earlier_path(path).read_text("utf-8").splitlines()]
     assert {(row["case"], row["model"]) for row in kept} == {(first, "older@1")}
     assert "another version" not in pane.strip.counts.text()
+
+
+def test_a_project_without_checks_says_where_one_is_added(
+    qtbot: QtBot, session: Session, pane: ThresholdsPane
+) -> None:
+    for place in reversed(range(len(session.snapshot().input_guardrail.checks))):
+        session.edit("guardrails", lambda project, place=place: project.remove_check("input", place))
+    rest(qtbot, session, pane)
+    assert pane.strip.words.text() == "No input checks"
+    assert "pane Guardrails" in pane.strip.counts.text()
+    assert "pane Guardrails" in pane.pictures._why_empty()

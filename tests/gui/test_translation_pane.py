@@ -383,3 +383,28 @@ def test_a_typed_request_does_not_go_to_another_project(
     assert pane.request_text() == ""
     session.adopt(None)
     assert pane.request_text() == ""
+
+
+def test_a_low_and_narrow_pane_cuts_neither_the_attempts_nor_the_outcome(
+    qtbot: QtBot, translated: TranslationPane
+) -> None:
+    translated.resize(590, 330)
+    translated.tabs.setCurrentWidget(translated.left)
+    qtbot.wait(50)
+    banner = translated.banner
+    assert banner.height() >= banner.heightForWidth(banner.width())
+    assert translated.attempts.viewport().height() >= 2 * translated.attempts.rowHeight(0)
+    bar = translated.left.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert banner.visibleRegion().boundingRect() == banner.rect()
+
+
+def test_a_narrow_pane_turns_back_to_the_request_when_there_is_no_reply_to_show(
+    qtbot: QtBot, session: Session, pane: TranslationPane
+) -> None:
+    pane.resize(500, 600)
+    pane.set_request("Nobody wrote an answer to this.")
+    with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
+        pane.translate_button.click()
+    assert pane.banner.kind() == "error"
+    assert pane.tabs.currentWidget() is pane.left

@@ -90,10 +90,14 @@ class CompareDialog(QDialog):
     def _model_box(self, name: str) -> QComboBox:
         box = QComboBox()
         box.setAccessibleName(name)
+        models = self._session.snapshot().models
         names = self._session.decision_models()
-        if "embedded" not in [m.provider for m in self._session.snapshot().models.values()]:
+        if "embedded" not in [m.provider for m in models.values()]:
             names.append("embedded")
-        box.addItems(names)
+        titles = {each: model_title(models[each]) if each in models else "Embedded MiniLM" for each in names}
+        for each, title in titles.items():
+            shared = list(titles.values()).count(title) > 1
+            box.addItem(f"{title} ({each})" if shared else title, each)
         return box
 
     def _build(self) -> None:
@@ -290,7 +294,7 @@ class CompareDialog(QDialog):
             snapshot = self._session.snapshot()
             from workbench.engine.workflows import decision_settings
 
-            settings = [decision_settings(snapshot, box.currentText()) for box in self.model_boxes]
+            settings = [decision_settings(snapshot, box.currentData()) for box in self.model_boxes]
             return [Side(model_title(each), each, self._guardrail) for each in settings]
         check, other = self.check(), self.other_wording()
         if check is None or other is None or not other.question:
@@ -310,11 +314,15 @@ class CompareDialog(QDialog):
         self.drift_words.set_text("")
         self._busy(False)
         cases = sum(1 for case in self._session.snapshot().cases if case.stage == self._stage)
-        stored = self.mode.current() == "earlier"
-        self._say(
-            "idle",
-            f"{'Nothing is asked' if stored else 'Not asked yet'}; there are {counted(cases, 'case')}.",
-        )
+        other = self.other_wording()
+        self.use_button.setEnabled(other is not None and bool(other.question) and other != self.check())
+        begin = "Nothing is asked" if self.mode.current() == "earlier" else "Not asked yet"
+        end = f"there are {counted(cases, 'case')}."
+        if self.mode.current() == "models" and len({box.currentData() for box in self.model_boxes}) == 1:
+            end = "both sides are the same model." + (
+                " Another one can be set up under Models…" if self.model_boxes[0].count() == 1 else ""
+            )
+        self._say("idle", f"{begin}; {end}")
 
     # Asking
 
@@ -441,10 +449,11 @@ class CompareDialog(QDialog):
             return
         threshold = self._guardrail.threshold_of(check)
         found = self.comparison = compare(check.name, threshold, *self._columns)
-        self._say(
-            "passed",
-            f"{check.name} at {format_threshold(threshold)}: {counted(len(found.flips), 'outcome')} differ",
+        flips = len(found.flips)
+        told = (
+            "no outcome differs" if not flips else f"{counted(flips, 'outcome')} differ{'s' * (flips == 1)}"
         )
+        self._say("passed", f"{check.name} at {format_threshold(threshold)}: {told}")
         rows = found.rows()
         self.figure_table.setRowCount(len(rows))
         for row, (name, first, second) in enumerate(rows):

@@ -277,7 +277,9 @@ class CsvImportDialog(QDialog):
             parts.append(f"{grouped(left_out)} left out, the project has their text")
         if len(cases) > PREVIEW_ROWS:
             parts.append(f"the first {PREVIEW_ROWS} are shown")
-        self._say("passed" if cases else "error_mark", "; ".join(parts))
+        if cases and not labelled:
+            parts.append("choose the column of a check to take labels in")
+        self._say(("passed" if labelled else "idle") if cases else "error_mark", "; ".join(parts))
         self._ok.setEnabled(bool(cases))
         problems = [self._note] if self._note else []
         problems += [_problem(found) for found in self._found.problems[:_PROBLEMS_SHOWN]]

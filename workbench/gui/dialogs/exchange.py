@@ -59,8 +59,8 @@ class ExchangeDialog(QDialog):
 def _words(result: GuardrailResult) -> str:
     parts = []
     if result.model_name or result.model_version:
-        answered = " ".join(part for part in (result.model_name, result.model_version) if part)
-        parts.append(f"answered by {answered}")
+        named = f" ({result.model_name})" if result.model_name and result.model_version else ""
+        parts.append(f"answered by {result.model_version or result.model_name}{named}")
     parts.append(format_duration(result.elapsed_ms))
     if result.recorded:
         parts.append("recorded, nothing was sent")
@@ -68,12 +68,14 @@ def _words(result: GuardrailResult) -> str:
         parts.append(_address(exchange))
     if not result.model_name:
         parts.append("no model was asked")
-    elif not result.exchanges:
+    elif not result.recorded and not any(each.status for each in result.exchanges):
         parts.append("the model runs on this computer, so nothing went over a wire")
     return ", ".join(part for part in parts if part)
 
 
 def _address(exchange: Exchange) -> str:
+    if not exchange.status:  # no server: the model runs in this program, or its answer was recorded
+        return ""
     tries = f", {exchange.attempts} attempts" if exchange.attempts > 1 else ""
     return f"{exchange.url} answered {exchange.status}{tries}" if exchange.url else ""
 

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from workbench.engine.events import RunEvent
 
 
+_TIP = (
+    "Validate, reprompt the chat model and validate again, until a response passes;\n"
+    "with no response above, the chat model is asked for one first"
+)
+
+
 class GuardLoop(QWidget):
     """Controls of the reprompt, and the run. `steps` is a widget of its own, for the list of rows.
 
@@ -47,10 +53,6 @@ class GuardLoop(QWidget):
         )
         self.run_button = QPushButton("Guard")
         set_icon(self.run_button, "shield")
-        self.run_button.setToolTip(
-            "Validate, reprompt the chat model and validate again, until a response passes;\n"
-            "with no response above, the chat model is asked for one first"
-        )
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 2, 8, 6)
         row.setSpacing(8)
@@ -78,6 +80,14 @@ class GuardLoop(QWidget):
         blocked = self.most.blockSignals(True)
         self.most.setValue(settings.max_retries)
         self.most.blockSignals(blocked)
+        self._show_button()
+
+    def _show_button(self) -> None:
+        checks = bool(self._session.snapshot().output_guardrail.checks)
+        self.run_button.setEnabled(checks and KIND not in self._session.running())
+        self.run_button.setToolTip(
+            _TIP if checks else "There is no output check that could reject a response"
+        )
 
     def clear(self) -> None:
         """Take the steps away: they belong to another project."""
@@ -143,7 +153,7 @@ class GuardLoop(QWidget):
 
     def _on_started(self, kind: str) -> None:
         if kind == KIND:
-            self.run_button.setEnabled(False)
+            self._show_button()
 
     def _on_finished(self, kind: str, _result: object) -> None:
         if kind == KIND:
@@ -155,7 +165,7 @@ class GuardLoop(QWidget):
 
     def _end(self, failure: str = "") -> None:
         """Show how the run ended; one that the history ran again is shown there, not here."""
-        self.run_button.setEnabled(True)
+        self._show_button()
         if self._mine:
             self._mine = False
             self.steps.show_record(self._fold.record(), failure=failure)

@@ -146,7 +146,6 @@ class GuardrailsPane(QWidget):
         self.live_box.setToolTip("Run on a pause of typing; only with a model on this computer")
         self.run_button = QPushButton("Run")
         set_icon(self.run_button, "play")
-        self.run_button.setToolTip("Run all checks of this stage on this text")
         strip.row.addWidget(TokenLabel("Check", "second", size="second"))
         strip.row.addWidget(self.source_box)
         strip.row.addWidget(self.live_box)
@@ -230,6 +229,10 @@ class GuardrailsPane(QWidget):
             model.dataChanged.connect(lambda *_: self._refresh_rows())
             model.modelReset.connect(self._rebuild_rows)
             model.verdict_changed.connect(self._show_verdict)
+
+    def heightForWidth(self, width: int) -> int:
+        # In a low dock the list of checks becomes lower first: the verdict below it stays in sight.
+        return int(self.layout().minimumHeightForWidth(width))
 
     # What is shown
 
@@ -396,7 +399,17 @@ class GuardrailsPane(QWidget):
             f"No {self._stage} checks yet. A check is a yes/no question about the text, where yes rejects it,"
             " or a pattern, a length or languages."
         )
+        self._show_run_button()
         self._refresh_rows()
+
+    def _show_run_button(self) -> None:
+        checks = bool(self.model().rows())
+        self.run_button.setEnabled(checks and self._running is None)
+        self.run_button.setToolTip(
+            "Run all checks of this stage on this text"
+            if checks
+            else "There is no check to run at this stage"
+        )
 
     def _add_row_widget(self) -> None:
         position = len(self._rows)
@@ -588,7 +601,7 @@ class GuardrailsPane(QWidget):
         if self._asking is None:
             self._asked_text = None
         self._models[self._running].set_queued()
-        self.run_button.setEnabled(False)
+        self._show_run_button()
 
     def _on_result(self, stage: str) -> None:
         chosen: Stage = "output" if stage == "output" else "input"
@@ -602,7 +615,7 @@ class GuardrailsPane(QWidget):
         if kind != "check":
             return
         self._running = None
-        self.run_button.setEnabled(True)
+        self._show_run_button()
         stage: Stage = result.stage
         self._strongest.judged(stage, self._asked_text)
         self._models[stage].set_result(result)
@@ -617,7 +630,7 @@ class GuardrailsPane(QWidget):
         if kind != "check":
             return
         stage, self._running = self._running or "input", None
-        self.run_button.setEnabled(True)
+        self._show_run_button()
         if message == STOPPED:
             self._models[stage].clear_queue()
         else:

@@ -121,15 +121,20 @@ class _NodeDelegate(QStyledItemDelegate):
         font = interface_font(weight=QFont.Weight.DemiBold if node.strong else QFont.Weight.Normal)
         painter.setFont(font)
         painter.setPen(colors.color("text"))
-        name = QRect(
-            box.left() + px(24) + 4, box.top(), right - width - box.left() - px(24) - 10, box.height()
-        )
+        name = name_place(box, width)
         painter.drawText(
             name,
             align,
             painter.fontMetrics().elidedText(node.text, Qt.TextElideMode.ElideRight, name.width()),
         )
         painter.restore()
+
+
+def name_place(box: QRect, badge: int) -> QRect:
+    """Return where a row's name stands; `badge` is the width in pixels of what stands at its right, 0 for nothing."""
+    start = box.left() + px(24) + 4
+    end = box.right() - (badge + 18 if badge else 4)
+    return QRect(start, box.top(), end - start, box.height())
 
 
 class ProjectTreePane(QWidget):

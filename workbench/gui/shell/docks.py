@@ -294,7 +294,7 @@ class DockManager(QObject):
             window.splitDockWidget(above, below, vertical)
         for first, others in (
             ("project", ("placeholders", "options")),
-            ("guardrails", ("translation",)),
+            ("guardrails", ("translation", "thresholds")),
             ("history", ("tools",)),
         ):
             for other in others:

@@ -81,7 +81,7 @@ class DiagnosticList(QWidget):
         words need, and no more than a share: a long pointer is in its tip as a whole.
         """
         self.table.setColumnHidden(KEYWORD, width < px(480))
-        for column, least, share in ((POINTER, px(64), 0.28), (KEYWORD, px(56), 0.16), (LINE, px(40), 0.12)):
+        for column, least, share in ((POINTER, px(64), 0.28), (KEYWORD, px(56), 0.16), (LINE, px(40), 0.3)):
             words = self.table.sizeHintForColumn(column) + px(10)
             head = self.table.horizontalHeader().sectionSizeHint(column)
             most = max(least, int(width * share))

@@ -89,7 +89,7 @@ class TokenLabel(QLabel):
         """Return what of the text has room in one line, with an ellipsis where it is cut."""
         text, metrics, room = self.text(), QFontMetrics(self.shown_font()), self.contentsRect().width()
         if self._sentences and metrics.horizontalAdvance(text) > room:
-            whole = [text[: found.end()].rstrip() for found in _SENTENCE_END.finditer(text)]
+            whole = [text[: found.end()].rstrip(" :;") for found in _SENTENCE_END.finditer(text)]
             text = next((each for each in reversed(whole) if metrics.horizontalAdvance(each) <= room), text)
         return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
 

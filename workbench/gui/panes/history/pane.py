@@ -100,6 +100,8 @@ class HistoryPane(QWidget):
         self.view.diagnostics.rule_asked.connect(lambda found: show_rule(session, found))
         self.doing.made.connect(self._on_made)
         self.splitter.splitterMoved.connect(self._on_divided)
+        # The view is arranged anew while it is given its size, which is after the pane was.
+        self.view.arranged.connect(self._share_anew, Qt.ConnectionType.QueuedConnection)
         self.controls.branch_asked.connect(self.branch)
         self.controls.open_asked.connect(self.open_inputs)
         self.controls.compare_asked.connect(self._show_compare_menu)
@@ -110,12 +112,17 @@ class HistoryPane(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if not self._divided:
-            self._share_width()
+        # The layout would do so only afterwards, and shares of the old width are no shares of the new one.
+        self.splitter.setGeometry(self.rect())
+        self._share_anew()
 
     def _on_divided(self) -> None:
         """Whoever moved the border keeps it where it is."""
         self._divided = True
+
+    def _share_anew(self) -> None:
+        if not self._divided:
+            self._share_width()
 
     def _share_width(self) -> None:
         # Low panes have no conversation beside the rest, so that the list may have more.

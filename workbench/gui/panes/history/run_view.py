@@ -27,9 +27,13 @@ COMPACT_BELOW = 480
 
 
 class RunView(QWidget):
-    """A grid of the parts; where there is little height they all become tabs. `step_chosen` tells a click on the line."""
+    """A grid of the parts; where there is little height they all become tabs.
+
+    `step_chosen` tells a click on the line, `arranged` that the grid became tabs or the tabs a grid.
+    """
 
     step_chosen = Signal(int)
+    arranged = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -126,6 +130,7 @@ class RunView(QWidget):
         self._left.setVisible(not compact)
         self._fit_timeline()
         self.fit(self._kind)
+        self.arranged.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PAGE = 300
 _INDENT = 14
 _WIDE = 392
-_WIDTHS = {RUN: 58, RESULT: 122, TIME: 64, COST: 112, STARTED: 70}
+_WIDTHS = {RUN: 58, RESULT: 122, TIME: 74, COST: 112, STARTED: 70}
 _NARROW_WIDTHS = {RUN: 46, RESULT: 96}
 
 
@@ -278,7 +278,9 @@ class RunsList(QWidget):
             return "Open a project to see its runs."
         if session.history is None and session.history_problem:
             return f"No runs are kept: {session.history_problem}"
-        return "No runs yet. Every check, translation, evaluation and tool run will be kept here."
+        return (
+            "No runs yet. Every check, translation, evaluation and conversation with tools will be kept here."
+        )
 
     def _show_notice(self, history: HistoryStore | None) -> None:
         problem = self._session.history_problem

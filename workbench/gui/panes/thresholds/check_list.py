@@ -103,7 +103,7 @@ class CheckList(QWidget):
         outer.addWidget(SectionHead("Checks"))
         outer.addWidget(self.table, 1)
         outer.addWidget(notes)
-        fit(self, min_width=210)
+        fit(self, min_width=240)
         self.table.currentCellChanged.connect(lambda row, *_: self._row_chosen(row))
         for signal in (lab.columns_changed, lab.check_changed, lab.note_changed):
             signal.connect(self._refresh_soon)

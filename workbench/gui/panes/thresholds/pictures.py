@@ -194,7 +194,7 @@ class Pictures(QSplitter):
     def _why_empty(self) -> str:
         lab, found = self._lab, self._lab.figures()
         if not lab.check_name:
-            return "No checks at this stage."
+            return "No checks at this stage. The pane Guardrails adds one."
         if not len(lab.columns):
             return "No labelled cases yet."
         if lab.loading and lab.has_stored and not lab.columns.answered():
@@ -453,8 +453,8 @@ def _overview_table() -> QTableWidget:
     plain_table(table, "All checks", 26)
     header = table.horizontalHeader()
     for place, name in enumerate(_OVERVIEW):
-        mode = QHeaderView.ResizeMode.Stretch if place == 0 else QHeaderView.ResizeMode.ResizeToContents
-        header.setSectionResizeMode(place, mode)
+        # Names are whole at any width: the table can be scrolled, a name cut short cannot be told from another.
+        header.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
         if place:
             table.setItemDelegateForColumn(place, MonoDelegate(table))
         known = name.removesuffix(" at t").replace("Base rate", "base rate").replace("Recall", "recall")

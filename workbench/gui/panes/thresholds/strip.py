@@ -136,7 +136,11 @@ class RunStrip(Strip):
             self._say("error", "The decision model cannot be used", problem)
         elif not total or not lab.guardrail.checks:
             missing = "cases" if lab.guardrail.checks else "checks"
-            hint = "add some below, or import them from a CSV file" if missing == "cases" else ""
+            hint = (
+                "add some below, or import them from a CSV file"
+                if missing == "cases"
+                else "add one in the pane Guardrails; then label cases here and run it on them"
+            )
             self._say("idle", f"No {lab.stage} {missing}", hint)
         elif lab.failure == STOPPED:
             complete = columns.complete()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHeaderView,
     QPushButton,
+    QScrollArea,
     QSplitter,
     QTableView,
     QTabWidget,
@@ -44,7 +45,7 @@ from workbench.gui.panes.translation.sent import SentLine
 from workbench.gui.panes.translation.words import VALID_IS_NOT_RIGHT, arriving_words, outcome_banner
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.rule_places import show_rule
-from workbench.gui.shell.scale import px
+from workbench.gui.shell.scale import fit, px
 from workbench.gui.shell.session import Session, model_title
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.shell.timers import one_shot
@@ -66,6 +67,14 @@ NARROW_BELOW = 780
 LEFT_WIDTH = 390
 REFRESH_MS = 60
 MAX_REQUESTS = 30
+ROWS_SHOWN = 2
+
+
+class _RequestPage(QWidget):
+    """The request with its attempts and its outcome, as low as its parts allow; lower than that it scrolls."""
+
+    def heightForWidth(self, width: int) -> int:
+        return int(self.layout().minimumHeightForWidth(width))
 
 
 class TranslationPane(QWidget):
@@ -77,6 +86,7 @@ class TranslationPane(QWidget):
         self._fold: TranslationFold | None = None
         self._record: TranslationRecord | None = None
         self._follow = True
+        self._turned = False
         self._asked = ""
         self._said: tuple[str, str, str] | None = None
         self._requests: list[str] = []
@@ -127,9 +137,8 @@ class TranslationPane(QWidget):
             self.left.show()
             self.splitter.setSizes([px(LEFT_WIDTH), max(px(LEFT_WIDTH), self.width() - px(LEFT_WIDTH))])
 
-    def _build_left(self) -> QWidget:
-        box = QWidget()
-        box.setMinimumWidth(px(LEFT_WIDTH))
+    def _build_left(self) -> QScrollArea:
+        box = _RequestPage()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -179,12 +188,20 @@ class TranslationPane(QWidget):
         layout.addWidget(self.attempts, 2)
         layout.addWidget(self.banner)
         layout.addWidget(self.foot)
-        return box
+        place = QScrollArea()
+        place.setWidgetResizable(True)
+        place.setFrameShape(QScrollArea.Shape.NoFrame)
+        place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        place.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        place.setWidget(box)
+        place.setMinimumWidth(px(LEFT_WIDTH))
+        return place
 
     def _dress_attempts(self) -> None:
         table = self.attempts
         table.setAccessibleName("Attempts")
         dress_table(table, 26)
+        fit(table, min_height=26 * (ROWS_SHOWN + 1))
         table.setTabKeyNavigation(False)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         header = table.horizontalHeader()
@@ -384,6 +401,7 @@ class TranslationPane(QWidget):
         self._fold, self._follow = TranslationFold(), True
         self._asked, self._said = self.request.text(), None
         self._record = self._fold.record()
+        self._turned = self.tabs.currentWidget() is self.left
         if self.tabs.currentWidget() in (self.left, self.prompts, self.settings_form):
             # There, nothing would be seen of the reply while it arrives.
             self.tabs.setCurrentWidget(self.value)
@@ -417,6 +435,7 @@ class TranslationPane(QWidget):
         self._show_record()
         self._show_buttons()
         self._show_outcome()
+        self._turn_back()
 
     def _on_failed(self, kind: str, message: str) -> None:
         if kind != "translate":
@@ -432,6 +451,14 @@ class TranslationPane(QWidget):
             ("none", "Stopped by you.", "") if stopped else ("error", "The translation failed.", message)
         )
         self._show_age()
+        self._turn_back()
+
+    def _turn_back(self) -> None:
+        """Where the reply was turned to for the run and there is none, turn back to the words that say why."""
+        attempt = self.current_attempt()
+        turned, self._turned = self._turned, False
+        if turned and self.tabs.currentWidget() is self.value and not (attempt and attempt.has_value):
+            self.tabs.setCurrentWidget(self.left)
 
     def _show_outcome(self) -> None:
         record = self._record
