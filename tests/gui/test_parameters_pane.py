@@ -116,6 +116,24 @@ def test_a_field_changes_only_its_own_span(form, open_window: MainWindow, qtbot,
     assert open_window.session.rendering().messages[1].text.startswith('Hello Q"x')
 
 
+def test_typing_goes_on_while_a_long_prompt_is_filled_in_the_background(
+    form, open_window: MainWindow, qtbot, settled
+) -> None:
+    session = open_window.session
+    field = form.fields["/name"]
+    field.setFocus()
+    field.selectAll()
+    for key in 'Q"xyz':
+        session._cost = 1.0  # as after a slow rendering: the next one is a job
+        qtbot.keyClicks(field, key)
+    form.fields["/company/name"].setText("")
+    qtbot.keyClicks(form.fields["/company/name"], "Ü")
+    assert field.text() == 'Q"xyz'
+    settled(session)
+    assert field.text() == 'Q"xyz'
+    assert (_value(open_window)["name"], _value(open_window)["company"]["name"]) == ('Q"xyz', "Ü")
+
+
 def test_a_number_is_kept_as_it_was_typed_and_nonsense_is_refused(form, open_window, qtbot, settled) -> None:
     field = form.fields["/age"]
     assert isinstance(field, QLineEdit)

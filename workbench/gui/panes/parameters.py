@@ -26,6 +26,7 @@ from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
 
 if TYPE_CHECKING:
+    from workbench.engine.json_text import JsonDocument
     from workbench.engine.workflows import ProjectRendering
 
 
@@ -38,6 +39,7 @@ class ParametersPane(QWidget):
         super().__init__(parent)
         self._session = session
         self._syncing = False
+        self._read: JsonDocument | None = None
         self.editors: dict[str, CodeEditor] = {}
         self._build()
         session.project_changed.connect(self._reload)
@@ -324,13 +326,29 @@ class ParametersPane(QWidget):
             document = parse_json(bundled_text(text, "parameters.schema.json", schema_files(snapshot)))
             schema = document.value if document.ok else None
         if rendering is not None and rendering.parameter_set == self._session.parameter_set:
-            self.form.fill(rendering.parameters, schema)
+            self.form.fill(self._present(rendering), schema)
+
+    def _present(self, rendering: ProjectRendering) -> JsonDocument:
+        """Return the chosen set as its editor holds it: what was rendered may be some keys behind."""
+        from workbench.engine.json_text import parse_json
+
+        editor = self.editor()
+        text = rendering.parameters.text if editor is None else editor.raw_text()
+        if text == rendering.parameters.text:
+            return rendering.parameters
+        if self._read is None or self._read.text != text:
+            self._read = parse_json(text)
+        return self._read
 
     def _form_edit(self, start: int, end: int, replacement: str) -> None:
         editor = self.editor()
-        if editor is not None:
-            editor.edit_span(start, end, replacement)
-            self._session.render_now()
+        if editor is None:
+            return
+        editor.edit_span(start, end, replacement)
+        self._session.render_now()
+        if self.form.text() != editor.raw_text():
+            # A long prompt is filled in the background, and the next key must not meet the places of this one.
+            self._fill_form()
 
     # -- caret ------------------------------------------------------------------------------------------
 
