@@ -27,6 +27,7 @@ from workbench.engine.json_text import (
     resolve_pointer,
     split_pointer,
 )
+from workbench.engine.templates.rename import apply_fixes
 
 PARSING = SHARED / "json-parsing" / "test_parsing"
 
@@ -464,3 +465,55 @@ def test_hostile_texts_take_linear_time() -> None:
     ):
         assert not parse_json(text).ok
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "span"),
+    [
+        ('{"a":1,\u00a0"b":2}', "U+00A0 (no-break space)", (7, 8)),
+        ('{"a":1\ufeff,"b":2}', "U+FEFF (zero width no-break space)", (6, 7)),
+        ('{"a":\u200b\u200b1,"b":2}', "U+200B (zero width space)", (5, 7)),
+        ('{"a"\u2028:1,"b":2}', "U+2028 (line separator)", (4, 5)),
+        ('{"a":1,"b":2}\u00ad', "U+00AD (soft hyphen)", (13, 14)),
+    ],
+)
+def test_a_character_that_nobody_sees_is_named_and_its_fix_makes_the_text_json(
+    text: str, named: str, span: tuple[int, int]
+) -> None:
+    [problem] = parse_json(text).diagnostics
+    assert problem.message.startswith(named)
+    assert (problem.start, problem.end) == span
+    assert parse_json(apply_fixes(text, problem.fixes)).value == {"a": 1, "b": 2}
+
+
+def test_excerpts_show_what_is_invisible_as_escapes() -> None:
+    [problem] = parse_json("[1 ?\u00a0\ufeff\u200b]").diagnostics
+    assert "?\\xa0\\ufeff\\u200b]" in problem.message
+    [problem] = parse_json('{"a\u200b":1,"a\u200b":2}').diagnostics
+    assert '"a\\u200b"' in problem.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a"', '{"a":', '{"a":1,', '{"a":[', '{"a":1,"b":{"c":[1,2', "[[1],[2", '[{"a":{"b":1}', '[1,[2,{"x":'],
+)
+def test_what_is_not_closed_is_named_by_its_span_and_by_the_pointer_to_the_same_value(text: str) -> None:
+    document = parse_json(text)
+    [problem] = document.diagnostics
+    assert problem.code == "unclosed"
+    assert problem.start is not None
+    assert problem.pointer is not None
+    span = document.span(problem.pointer)
+    assert span is not None
+    assert span[0] == problem.start
+
+
+def test_a_name_without_a_value_after_another_member_lacks_its_colon_and_no_comma_is_blamed() -> None:
+    [problem] = parse_json('{"a":1,"b"}').diagnostics
+    assert problem.message.startswith("A colon is due before }")
+    assert problem.pointer == "/b"
+
+
+def test_after_a_comma_the_object_is_meant_and_not_the_member_before_it() -> None:
+    [problem] = parse_json('{"x":{"a":1,b:2}}').diagnostics
+    assert problem.pointer == "/x"

@@ -166,11 +166,8 @@ def test_java_texts_and_thresholds_arrive_as_they_were_written(tmp_path: Path) -
     assert "threshold 1.0" in logged
     assert f"check out 0.25 {snapshot.output_guardrail.checks[0].question}" in logged
     assert f"reprompt {snapshot.output_guardrail.reprompt}" in logged
-    plain = ProjectSnapshot(
-        name="x", messages=snapshot.messages, parameter_sets=snapshot.parameter_sets,
-        template=type(snapshot.template)(contexts=snapshot.template.contexts, fields=snapshot.template.fields),
-    )  # fmt: skip
-    for message in render_project(plain, validate=False).messages:
+    # The project's own texts are escaped as in the workbench; these values are the same in either form.
+    for message in render_project(snapshot, validate=False).messages:
         assert message.text in logged
 
 

@@ -35,6 +35,14 @@ CASES: dict[str, tuple[str, str, str, int, int, str]] = {
     "not a number": ("threshold = 0.5\n", "threshold = nan\n", "error", 19, 13, "between 0.0 and 1.0"),
     "true for number": ("threshold = 0.5\n", "threshold = true\n", "error", 19, 13, "not true or false"),
     "number for text": ('name = "Small"', "name = 3", "error", 3, 8, "text in quotes"),
+    "context name that nothing can carry": (
+        'dialect = "context"',
+        'dialect = "context"\ncontext_name = "a.b"',
+        "warning",
+        7,
+        16,
+        "without a dot",
+    ),
     "bad choice": ('dialect = "context"', 'dialect = "brace"', "error", 6, 11, "did you mean `braces`"),
     "text for table": (
         '[models.decision]\nprovider = "embedded"\n',

@@ -453,3 +453,22 @@ def test_a_text_that_is_changed_back_keeps_its_spelling() -> None:
     document.set(("name",), "tea")
     document.set(("name",), "café")
     assert document.text == source
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('t = [{n = "x"}] # d\nz = 1\n', "t = [] # d\nz = 1\n"),
+        ('[a]\nb.t = [ # c\n  {n = "x"},\n]\nz = 1\n', "[a]\nb.t = []\nz = 1\n"),
+        ('a = {b = {t = [{n = "x"}]}, z = 1}\n', "a = {b = {t = []}, z = 1}\n"),
+    ],
+    ids=["list", "dotted", "inside inline tables"],
+)
+def test_the_last_row_of_an_inline_list_can_be_removed_and_another_one_added(text: str, left: str) -> None:
+    document = TomlDocument(text)
+    path: tuple[str | int, ...] = ("t",) if text.startswith("t") else ("a", "b", "t")
+    assert document.remove((*path, 0))
+    assert document.text == left
+    assert document.get(path) == []
+    document.insert_row(path, 0, {"n": "new"})
+    assert TomlDocument(document.text).get(path) == [{"n": "new"}]

@@ -208,6 +208,12 @@ def test_b41_an_unknown_credential_is_a_key_error_that_lists_the_known_ones() ->
         CustomRAGGenerationPrompt().get_credential("huggingfacecredential")
 
 
+@pytest.mark.parametrize("name", [None, 5, []])
+def test_what_is_no_name_is_an_unknown_credential_too(name: Any) -> None:
+    with pytest.raises(KeyError, match="HuggingFaceCredential"):
+        CustomRAGGenerationPrompt().get_credential(name)
+
+
 def test_b41_a_prompt_is_no_credential() -> None:
     with pytest.raises(KeyError, match="unknown credential"):
         CustomRAGGenerationPrompt().get_credential("RAGGenerationPrompt")

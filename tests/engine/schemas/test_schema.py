@@ -197,7 +197,7 @@ def test_without_a_draft_the_schema_is_2020_12() -> None:
 
 BAD = [
     # id, text, code, pointer, word
-    ("no-json", '{"type": "object",}', "syntax", "/type", "comma"),
+    ("no-json", '{"type": "object",}', "syntax", "", "comma"),
     ("T68-type", '{"type": "strng"}', "schema", "/type", 'mean "string"'),
     ("T68-ref", '{"$ref": "#/$defs/adress", "$defs": {"address": {}}}', "dangling_ref", "/$ref", "#/$defs/address"),
     ("bad-keyword-value", '{"properties": {"a": {"minLength": "2"}}}', "schema", "/properties/a/minLength", "integer"),

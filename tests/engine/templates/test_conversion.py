@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -131,3 +132,10 @@ def test_text_that_would_name_a_parameter_in_braces_stays_text() -> None:
     assert (
         render_text(converted, parameters, new).text == render_text(text, parameters, old).text == "N {age}"
     )
+
+
+def test_a_long_run_of_escaped_tokens_is_converted_in_linear_time() -> None:
+    text = "\\[%param.a%] " * 200_000
+    began = time.perf_counter()
+    assert convert_template(text, options("context"), "double-braces") == "[%param.a%] " * 200_000
+    assert time.perf_counter() - began < 10

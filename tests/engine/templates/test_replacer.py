@@ -582,7 +582,7 @@ def test_node_paths_escape_the_characters_of_json_pointers() -> None:
     assert use.node == "/a~1b~0c"
 
 
-@pytest.mark.parametrize("name", ["", " ", "a.b"])
+@pytest.mark.parametrize("name", ["", " ", "a.b", "a%]", "[%a", " a", None, 5])
 def test_a_context_name_that_no_placeholder_can_carry_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="context name"):
         ObjectGraphPlaceholderReplacerBuilder().text_parameter_context_name(name)
@@ -607,3 +607,46 @@ def test_the_value_of_a_resolver_may_be_any_object() -> None:
     day = datetime.date(2026, 1, 2)
     assert fill("[%sys.day%]", context_placeholder_resolver=lambda *_: day) == "2026-01-02"
     assert fill("[%sys.map%]", context_placeholder_resolver=lambda *_: {"a": [1]}) == '{"a": [1]}'
+
+
+@pytest.mark.parametrize(
+    ("setter", "value"),
+    [("escaper", "xml"), ("replacer", {}), ("context_placeholder_resolver", 5), ("null_text", None)],
+)
+def test_what_a_setter_cannot_use_is_refused_there_and_not_in_the_middle_of_a_prompt(
+    setter: str, value: Any
+) -> None:
+    with pytest.raises(TypeError, match=setter):
+        getattr(ObjectGraphPlaceholderReplacerBuilder(), setter)(value)
+
+
+@pytest.mark.parametrize("template", ["[%param.user.name%]", "[%param.items[*].n%]", "[%sys.date%]"])
+def test_an_escaper_that_gives_no_text_is_named(template: str) -> None:
+    def resolver(name: str, _content: str) -> str | None:
+        return "today" if name == "sys" else None
+
+    with pytest.raises(TypeError, match="the escaper must return a text, not bytes"):
+        fill(template, escaper=str.encode, context_placeholder_resolver=resolver)
+    with pytest.raises(TypeError, match="the escaper must return a text, not bytes"):
+        fill("[%param.user.name%]", escaper=str.encode)
+
+
+def test_a_long_run_of_escaped_tokens_takes_linear_time() -> None:
+    text = "\\[%param.user.name%]" * 200_000
+    began = time.perf_counter()
+    assert fill(text) == text.replace("\\", "")
+    assert time.perf_counter() - began < 5
+
+
+def test_a_path_of_very_many_names_takes_linear_time() -> None:
+    body = "param.user." + "a." * 200_000 + "a"
+    began = time.perf_counter()
+    (use,) = replacer().replace(f"[%{body}%]").placeholders
+    assert use.status == "kept"
+    assert time.perf_counter() - began < 6
+
+
+def test_a_name_that_holds_dots_itself_is_still_suggested() -> None:
+    (use,) = replacer({"u": {"a.b.c": 1}}).replace("[%param.u.a.b.c%]").placeholders
+    assert use.diagnostic is not None
+    assert "u['a.b.c']" in str(use.diagnostic.hint)

@@ -116,3 +116,19 @@ def test_hostile_repetition_is_read_in_linear_time(dialect: Dialect, unit: str) 
     parsed = parse_template(text, TemplateOptions(dialect=dialect), names=["input", "{" * 50_000, "a}" * 50])
     assert time.process_time() - started < 2
     assert "".join(text[s.start : s.end] for s in parsed.spans) == text
+
+
+def test_unknown_words_are_compared_with_many_names_only_so_long() -> None:
+    names = [f"parameter{number}" for number in range(3000)]
+    text = "".join(f"{{word{number}xyz}} " for number in range(1500)) + "{Parameter7} {parametr8}"
+    began = time.perf_counter()
+    found = parse_template(text, TemplateOptions(dialect="braces"), names=names).diagnostics
+    assert time.perf_counter() - began < 2
+    assert len(found) == 1502
+    assert "did you mean {parameter7}?" in str(found[-2].hint)
+
+
+def test_the_first_unknown_words_get_the_name_that_was_meant() -> None:
+    names = [f"parameter{number}" for number in range(3000)]
+    (found,) = parse_template("{parametr8}", TemplateOptions(dialect="braces"), names=names).diagnostics
+    assert "did you mean {parameter8}?" in str(found.hint)

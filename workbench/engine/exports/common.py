@@ -38,6 +38,19 @@ def output_schema_text(snapshot: ProjectSnapshot) -> str:
     return bundled_text(snapshot.output_schema.text, "output.schema.json", schema_files(snapshot))
 
 
+def schema_problem(snapshot: ProjectSnapshot) -> str | None:
+    """Return why the output schema cannot be used, `None` where it can or where there is none."""
+    from workbench.engine.schemas import JsonSchema, SchemaError
+
+    if snapshot.output_schema is None:
+        return None
+    try:
+        JsonSchema.parse(output_schema_text(snapshot))
+    except SchemaError as error:
+        return f"The output schema cannot be used: {error}".rstrip(".").replace(".; ", "; ")
+    return None
+
+
 def without_rules(snapshot: ProjectSnapshot) -> tuple[ProjectSnapshot, list[Loss]]:
     """Return the project without the checks that ask no model, and a loss for each, for formats without such."""
     losses, guardrails = [], []
@@ -104,15 +117,27 @@ def prompt_losses(snapshot: ProjectSnapshot, prompt: FlatPrompt) -> list[Loss]:
         losses.append(
             Loss("runs differently", "optional placeholders", f"A missing {names} does not drop its lines")
         )
+    for body in prompt.unknown:
+        losses.append(
+            Loss("changed", f"placeholder {body}", "Nothing gives it a value; it stands there as text")
+        )
+    if options.expand_parameters:
+        detail = "Placeholders inside the values stay as they are; fill them before the call"
+        losses.append(Loss("runs differently", "placeholders in parameters", detail))
     if snapshot.graph is not None:
         losses.append(Loss("left out", "object graph", "Only messages are written"))
     return losses
 
 
 def left_out(snapshot: ProjectSnapshot, *, template: bool = False, translation: bool = False,
-             parameters: bool = False, tools: bool = False) -> list[Loss]:  # fmt: skip
-    """Return losses for whole parts of a project that a format has no place for."""
+             parameters: bool = False, tools: bool = False, chat: bool = False) -> list[Loss]:  # fmt: skip
+    """Return losses for whole parts of a project that a format has no place for; cases have one nowhere."""
     losses = []
+    if chat and "chat" in snapshot.models:
+        losses.append(Loss("left out", "chat model", "The caller chooses the model that answers"))
+    if snapshot.cases:
+        detail = "They belong to the project, not to the running program"
+        losses.append(Loss("left out", "labelled cases", detail))
     if template and snapshot.messages:
         count = plural(len(snapshot.messages), "template message")
         losses.append(Loss("left out", count, "This format holds no prompt"))

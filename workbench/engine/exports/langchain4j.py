@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from workbench.engine.exports import common
 from workbench.engine.exports.base import Export, ExportedFile, ExportTarget, Loss, camel
@@ -13,6 +14,16 @@ from workbench.engine.templates import escapers
 
 _MESSAGE_TYPES = {"system": "SystemMessage", "developer": "SystemMessage", "assistant": "AiMessage"}
 _ONE_BRACE, _TWO_BRACES = "openBrace", "openBraces"
+_RESERVED = (_ONE_BRACE, _TWO_BRACES, "current_date", "current_time", "current_date_time")
+"""Variables that have a value of their own: our braces, and the moment that LangChain4j puts in."""
+
+_USED_NAMES = frozenset(
+    ("AiMessage", "ChatMessage", "DecisionModel", "DecisionModelInputGuardrail", "DecisionModelOutputGuardrail",
+     "HashMap", "InputGuardrail", "List", "Map", "Object", "OutputGuardrail", "PromptTemplate", "String",
+     "SystemMessage", "UserMessage")
+)  # fmt: skip
+_LONGEST_CONSTANT = 10_000
+"""Characters of one Java constant: at most six bytes each, and 65,535 bytes are allowed."""
 
 
 class LangChain4jTarget(ExportTarget):
@@ -34,9 +45,10 @@ class LangChain4jTarget(ExportTarget):
     def export(self, snapshot: ProjectSnapshot, *, parameter_set: str | None = None) -> Export:
         """Return `NAME.java`; the parameter set is not used."""
         snapshot, rules = common.without_rules(snapshot)
-        prompt = flatten(snapshot)
+        prompt, blank = _without_blank_messages(flatten(snapshot, reserved=_RESERVED))
         losses = [*rules, *common.prompt_losses(snapshot, prompt), *_literal_braces(prompt), *_roles(prompt)]
-        losses += common.left_out(snapshot, parameters=True, translation=True, tools=True)
+        losses += [*blank, *_values(prompt)]
+        losses += common.left_out(snapshot, parameters=True, translation=True, tools=True, chat=True)
         losses += common.meanings_joined(snapshot)
         if common.all_checks(snapshot):
             losses.append(
@@ -55,9 +67,34 @@ class LangChain4jTarget(ExportTarget):
                 )
             )
         name = camel(snapshot.name)
+        if name in _USED_NAMES:
+            name += "Project"
         return Export(
             self.name, (ExportedFile(f"{name}.java", _class(snapshot, prompt, name)),), tuple(losses)
         )
+
+
+def _without_blank_messages(prompt: FlatPrompt) -> tuple[FlatPrompt, list[Loss]]:
+    """Return the prompt without messages that say nothing, which LangChain4j refuses to make."""
+    kept = tuple(
+        (role, parts)
+        for role, parts in prompt.messages
+        if any(part.kind == "variable" or part.text.strip() for part in parts)
+    )
+    count = len(prompt.messages) - len(kept)
+    if not count:
+        return prompt, []
+    loss = Loss(
+        "left out", common.plural(count, "blank message"), "LangChain4j takes no message without text"
+    )
+    return replace(prompt, messages=kept), [loss]
+
+
+def _values(prompt: FlatPrompt) -> list[Loss]:
+    if not prompt.variables:
+        return []
+    detail = "Java turns lists and maps into text in its own way and refuses null; pass the texts themselves"
+    return [Loss("runs differently", "values that are no text", detail)]
 
 
 def _literal_braces(prompt: FlatPrompt) -> list[Loss]:
@@ -146,8 +183,11 @@ def _mustache(parts: tuple[Part, ...]) -> str:
             continue
         text = part.text
         tail = ""
-        if following is not None and text.endswith("{"):
-            text, tail = text[:-1], "{{" + _ONE_BRACE + "}}"
+        if following is not None:
+            # No brace may stand right before the marks of a variable, those of our own variables included.
+            text = text.rstrip("{")
+            braces = len(part.text) - len(text)
+            tail = ("{{" + _TWO_BRACES + "}}") * (braces // 2) + ("{{" + _ONE_BRACE + "}}") * (braces % 2)
         pieces.append(text.replace("{{", "{{" + _TWO_BRACES + "}}") + tail)
     return "".join(pieces)
 
@@ -175,7 +215,22 @@ def _double(value: float) -> str:
 
 
 def _java(text: str, indent: str) -> str:
-    """Return Java string literals, one a line of the text, joined with `+`."""
+    """Return Java string literals, one a line of the text, joined with `+`; a long text is joined when it runs."""
+    constants = [""]
+    for line in text.splitlines(keepends=True):
+        for at in range(0, len(line), _LONGEST_CONSTANT):
+            piece = line[at : at + _LONGEST_CONSTANT]
+            if len(constants[-1]) + len(piece) > _LONGEST_CONSTANT:
+                constants.append("")
+            constants[-1] += piece
+    if len(constants) == 1:
+        return _constant(constants[0], indent)
+    # The compiler joins what `+` joins into one constant, and refuses one that is too long for a class file.
+    joined = ",".join(f"\n{indent}{_constant(each, indent)}" for each in constants if each)
+    return f'String.join("",{joined})'
+
+
+def _constant(text: str, indent: str) -> str:
     pieces = text.splitlines(keepends=True) or [""]
     return f"\n{indent}+ ".join(f'"{escapers.java_string(piece)}"' for piece in pieces)
 

@@ -47,7 +47,9 @@ class LiteLlmTarget(ExportTarget):
         if guardrails:
             config["guardrails"] = guardrails
         text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
-        losses += common.left_out(snapshot, template=True, parameters=True, translation=True, tools=True)
+        losses += common.left_out(
+            snapshot, template=True, parameters=True, translation=True, tools=True, chat=True
+        )
         losses += common.meanings_joined(snapshot) + common.decision_model_changed(snapshot)
         losses += _differences(snapshot)
         return Export(self.name, (ExportedFile("config.yaml", text),), tuple(losses))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from typing import Any
 
 from workbench.engine.exports import common
 from workbench.engine.exports.base import Export, ExportedFile, ExportTarget, Loss
 from workbench.engine.json_text import parse_json
+from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
 
 CHAT_ROLES = ("system", "developer", "user", "assistant")
@@ -48,7 +50,7 @@ class OpenAiRequestTarget(ExportTarget):
                 )
             )
             losses += common.meanings_joined(snapshot)
-        losses += common.decision_model_changed(snapshot)
+        losses += common.decision_model_changed(snapshot) + common.left_out(snapshot)
         if snapshot.output_guardrail.reprompt is not None:
             losses.append(
                 Loss("left out", "reprompt", "Asking again after a rejected response is up to your code")
@@ -95,9 +97,23 @@ def _chat(snapshot: ProjectSnapshot, parameter_set: str | None, losses: list[Los
         "model": settings.model if usable and settings is not None else DEFAULT_CHAT_MODEL,
         "messages": messages,
     }
+    if settings is not None:
+        body.update(_sampling(settings))
+        losses += _chat_model_losses(settings, bool(usable))
     if snapshot.output_schema is not None:
+        if snapshot.translation.request_prompt is not None or snapshot.translation.preamble not in (
+            (),
+            "template",
+        ):
+            detail = (
+                "The request holds the messages of the template, not what a translation puts around a request"
+            )
+            losses.append(Loss("left out", "prompts of the translation", detail))
         schema = parse_json(common.output_schema_text(snapshot))
-        if schema.ok and isinstance(schema.value, dict):
+        problem = common.schema_problem(snapshot)
+        if problem is not None:
+            losses.append(Loss("left out", "output schema", problem))
+        elif isinstance(schema.value, dict):
             body["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {
@@ -114,13 +130,52 @@ def _chat(snapshot: ProjectSnapshot, parameter_set: str | None, losses: list[Los
     return body
 
 
+def _sampling(settings: ModelSettings) -> dict[str, Any]:
+    """Return the fields of the body that the project sets for its chat model."""
+    from workbench.engine.language_models import LanguageModelError
+    from workbench.engine.language_models.options import read_options
+
+    try:
+        options = read_options(settings)
+    except LanguageModelError:  # the project's own diagnostics say what is wrong
+        return {}
+    values = {
+        "temperature": options.temperature if "temperature" in settings.options else None,
+        "seed": options.seed,
+        "max_completion_tokens": options.max_tokens,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _chat_model_losses(settings: ModelSettings, usable: bool) -> list[Loss]:
+    if not usable:
+        what = settings.model or "the model"
+        detail = (
+            f"{what} of {settings.provider} takes no such request; {DEFAULT_CHAT_MODEL} stands in its place"
+        )
+        return [Loss("changed", "chat model", detail)]
+    losses = []
+    if settings.base_url:
+        detail = "A request names no server; send it to the one that the project names"
+        losses.append(Loss("left out", "address of the chat model", detail))
+    return losses
+
+
 def _name(name: str) -> str:
     """Return a name of the form that the API takes: up to 64 of letters, digits, `_` and `-`."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:64] or "Response"
 
 
+def _free_name(name: str, taken: Collection[str]) -> str:
+    wanted = found = _name(name)
+    number = 2
+    while found in taken:
+        found, number = f"{wanted[:60]}_{number}", number + 1
+    return found
+
+
 def _tools(snapshot: ProjectSnapshot, losses: list[Loss]) -> list[dict[str, Any]]:
-    tools = []
+    tools: list[dict[str, Any]] = []
     for tool in snapshot.tools:
         parameters = parse_json(tool.parameters)
         if not parameters.ok or not isinstance(parameters.value, dict):
@@ -128,7 +183,12 @@ def _tools(snapshot: ProjectSnapshot, losses: list[Loss]) -> list[dict[str, Any]
                 Loss("left out", f"tool {tool.name}", "Its parameters are not a JSON Schema object")
             )
             continue
-        function = {"name": _name(tool.name), "description": tool.description, "parameters": parameters.value}
+        name = _free_name(tool.name, {each["function"]["name"] for each in tools})
+        if name != tool.name:
+            losses.append(
+                Loss("changed", f"tool {tool.name}", f"The API takes no such name; it is called {name}")
+            )
+        function = {"name": name, "description": tool.description, "parameters": parameters.value}
         tools.append({"type": "function", "function": function})
     if tools:
         losses.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +10,8 @@ from workbench.engine.exports.base import identifier
 from workbench.engine.json_text import parse_json
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.templates import parse_template, template_names
+from workbench.engine.templates.program import Token, read_token
+from workbench.engine.templates.settings import FillSettings, settings_from_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,45 +35,61 @@ class FlatPrompt:
     """The messages of a project as literal text and variables.
 
     `renamed` are the variables whose path is no plain name, so that the caller has to look the value up;
-    `fixed` are placeholders whose text the project itself gives, put in as text.
+    `fixed` are placeholders whose text the project itself gives, put in as text; `unknown` are those that nothing
+    gives a value, left as text. `optional` are the variables that may be missing.
     """
 
     messages: tuple[tuple[str, tuple[Part, ...]], ...]
     variables: tuple[Variable, ...]
     renamed: tuple[Variable, ...]
     fixed: tuple[str, ...]
+    unknown: tuple[str, ...]
     optional: tuple[str, ...]
 
 
-def flatten(snapshot: ProjectSnapshot) -> FlatPrompt:
-    """Return the project's messages with every placeholder turned into a variable or into its fixed text."""
+def flatten(snapshot: ProjectSnapshot, *, reserved: Collection[str] = ()) -> FlatPrompt:
+    """Return the project's messages with every placeholder turned into a variable or into its fixed text.
+
+    No variable gets one of the `reserved` names, which have a meaning of their own in the framework.
+    """
     options = snapshot.template
+    settings = settings_from_options(options)
     names: dict[str, str] = {}
     fixed: dict[str, None] = {}
+    unknown: dict[str, None] = {}
+    optional: dict[str, None] = {}
     messages = []
     known = _known_names(snapshot)
     for message in snapshot.messages:
         parts: list[Part] = []
+        literal: list[str] = []
         for span in parse_template(message.content, options, names=known).spans:
             if span.kind == "literal":
-                _add(parts, message.content[span.start : span.end])
+                literal.append(message.content[span.start : span.end])
             elif span.kind == "escaped":
-                _add(parts, span.body)
-            elif (text := _fixed_text(snapshot, span.body)) is not None:
-                fixed[span.body] = None
-                _add(parts, text)
-            elif (path := _parameter_path(snapshot, span.body)) is None:
-                _add(parts, message.content[span.start : span.end])
+                literal.append(span.body)
+            elif (text := _fixed_text(settings, token := read_token(span, settings))) is not None:
+                fixed[span.body.strip()] = None
+                literal.append(text)
+            elif token.kind != "path":
+                unknown[span.body.strip()] = None
+                literal.append(message.content[span.start : span.end])
             else:
-                parts.append(Part("variable", _name(names, path)))
-        messages.append((message.role, tuple(parts)))
+                parts += _texts(literal)
+                literal.clear()
+                name = _name(names, token.content.removeprefix("$."), reserved)
+                parts.append(Part("variable", name))
+                if token.optional:
+                    optional[name] = None
+        messages.append((message.role, (*parts, *_texts(literal))))
     variables = tuple(Variable(name, path) for path, name in names.items())
     return FlatPrompt(
         tuple(messages),
         variables,
         tuple(v for v in variables if v.name != v.path),
         tuple(fixed),
-        tuple(name for name in options.optional if name in names),
+        tuple(unknown),
+        tuple(optional),
     )
 
 
@@ -83,39 +102,29 @@ def _known_names(snapshot: ProjectSnapshot) -> frozenset[str]:
     return names
 
 
-def _add(parts: list[Part], text: str) -> None:
-    if not text:
-        return
-    if parts and parts[-1].kind == "text":
-        parts[-1] = Part("text", parts[-1].text + text)
-    else:
-        parts.append(Part("text", text))
+def _texts(literal: list[str]) -> list[Part]:
+    text = "".join(literal)
+    return [Part("text", text)] if text else []
 
 
-def _fixed_text(snapshot: ProjectSnapshot, body: str) -> str | None:
-    """Return the text that the project's own contexts or fields give for a placeholder, else `None`."""
-    options = snapshot.template
-    context, dot, key = body.partition(".")
-    if dot and context in options.contexts and key in options.contexts[context]:
-        return options.contexts[context][key]
-    return options.fields.get(body)
+def _fixed_text(settings: FillSettings, token: Token) -> str | None:
+    """Return the text, escaped, that the project's own contexts or fields give for a placeholder, else `None`."""
+    context, _, key = token.content.partition(".")
+    if settings.dialect == "context":
+        context, key = token.context, token.content
+    text = None
+    if settings.dialect != "braces" and token.kind != "bare":
+        text = settings.contexts.get(context, {}).get(key)
+    if text is None and (token.kind == "bare" or settings.dialect != "context"):
+        text = settings.fields.get(token.span.body, settings.fields.get(token.content))
+    return text if text is None or settings.escaper is None else settings.escaper(text)
 
 
-def _parameter_path(snapshot: ProjectSnapshot, body: str) -> str | None:
-    options = snapshot.template
-    if options.dialect != "context":
-        return body.strip()
-    context, dot, path = body.partition(".")
-    if not dot or context != options.context_name or not path:
-        return None
-    return path.removeprefix("$.")
-
-
-def _name(names: dict[str, str], path: str) -> str:
+def _name(names: dict[str, str], path: str, reserved: Collection[str]) -> str:
     if path not in names:
         wanted = path if path.isidentifier() and path.isascii() else identifier(path)
         name, number = wanted, 2
-        while name in names.values():
+        while name in names.values() or name in reserved:
             name, number = f"{wanted}_{number}", number + 1
         names[path] = name
     return names[path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
 from workbench.engine.diagnostics import Fix
@@ -11,7 +12,7 @@ from workbench.engine.text import shorten
 if TYPE_CHECKING:
     from workbench.engine.json_text.scanner import Frame, Scanner
 
-__all__ = ["explain", "explain_comment"]
+__all__ = ["explain", "explain_comment", "explain_invisible", "shown", "stands_unseen"]
 
 _WORD = re.compile(r"[^\W\d][\w$-]*|\$[\w$-]*")
 _NUMBER_LIKE = re.compile(r"[+-]?[.\w+-]*[\w.]|[+-]")
@@ -28,6 +29,8 @@ def explain(scanner: Scanner, position: int, wanted: str) -> _Problem:
     character = text[position]
     if text.startswith(("//", "/*", "#"), position):
         return explain_comment(text, position)
+    if stands_unseen(text, position):
+        return explain_invisible(text, position)
     if character in "'`" or character in _TYPOGRAPHIC_QUOTES:
         return _explain_quotes(text, position)
     frame = scanner.stack[-1] if scanner.stack else None
@@ -48,6 +51,35 @@ def explain(scanner: Scanner, position: int, wanted: str) -> _Problem:
     if character == ",":
         return "A comma stands where a value is due.", position, position + 1, "Remove one of the two commas."
     return _explain_word(text, position, wanted, scanner)
+
+
+def shown(text: str) -> str:
+    """Return `text` with every character that a reader could not see, such as U+00A0, as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def stands_unseen(text: str, position: int) -> bool:
+    """Tell whether the character at `position` is a blank or a sign without width that JSON does not know."""
+    return unicodedata.category(text[position]) in ("Zs", "Zl", "Zp", "Cf", "Cc")
+
+
+def explain_invisible(text: str, position: int) -> _Problem:
+    """Name the characters from `position` that nobody can see, such as a no-break space out of a web page."""
+    end = position + 1
+    while end < len(text) and text[end] not in " \t\r\n" and stands_unseen(text, end):
+        end += 1
+    character = text[position]
+    name = unicodedata.name(character, "").lower()
+    what = f"U+{ord(character):04X}" + (f" ({name})" if name else "")
+    return (
+        f"{what} stands here unseen; between values JSON takes only spaces, tabs and line ends.",
+        position,
+        end,
+        "Remove it, or write a space.",
+        Fix("Write a space", position, end, " "),
+    )
 
 
 def explain_comment(text: str, position: int) -> _Problem:
@@ -132,7 +164,7 @@ def _explain_word(text: str, position: int, wanted: str, scanner: Scanner) -> _P
         subject = "name" if wanted == "name" else "text"
         fix = Fix("Put it into double quotes", position, end, f'"{word}"')
         return (
-            f"The {subject} {shorten(word, 40)} has no quotes.",
+            f"The {subject} {shorten(shown(word), 40)} has no quotes.",
             position,
             end,
             "Put it into double quotes.",

@@ -7,7 +7,13 @@ import re
 from typing import Any, Final, NoReturn
 
 from workbench.engine.diagnostics import Diagnostic, Fix
-from workbench.engine.json_text.explanations import explain, explain_comment
+from workbench.engine.json_text.explanations import (
+    explain,
+    explain_comment,
+    explain_invisible,
+    shown,
+    stands_unseen,
+)
 from workbench.engine.json_text.places import Places
 from workbench.engine.json_text.pointers import join_pointer
 from workbench.engine.text import LineIndex, shorten
@@ -26,6 +32,7 @@ _PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
 _STRING_RUN = re.compile(r'[^"\\\x00-\x1f]*')
 _NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _NON_FINITE = re.compile(r"[+-]?(?:nan|inf(?:inity)?)(?![\w$])", re.IGNORECASE)
+_LINE_END = re.compile(r"[\r\n]")
 _HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 RAW_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES: Final = {
@@ -111,13 +118,13 @@ class Scanner:
         if character != '"':
             self._unexpected(position, "name")
         key, end = self._string(position)
+        frame.key, frame.key_span = key, (position, end)
+        frame.after_comma = False
         if key in items:
             self._duplicate(key, position, end)
         colon = self._skip(end)
         if text[colon : colon + 1] != ":":
             self._unexpected(colon, "colon")
-        frame.key, frame.key_span = key, (position, end)
-        frame.after_comma = False
         return self._value(self._skip(colon + 1))
 
     def _array_step(self, frame: Frame, position: int) -> int:
@@ -303,7 +310,14 @@ class Scanner:
     # -- diagnostics
 
     def _report(
-        self, code: str, message: str, start: int, end: int, hint: str | None = None, *fixes: Fix
+        self,
+        code: str,
+        message: str,
+        start: int,
+        end: int,
+        hint: str | None = None,
+        *fixes: Fix,
+        pointer: str | None = None,
     ) -> None:
         line, column = self._lines.position(start)
         self.diagnostics.append(
@@ -315,7 +329,7 @@ class Scanner:
                 end,
                 line,
                 column,
-                self._pointer() if code != "too_deep" else None,
+                pointer if pointer is not None else self._pointer() if code != "too_deep" else None,
                 hint,
                 self.file,
                 fixes=fixes,
@@ -324,24 +338,23 @@ class Scanner:
         if len(self.diagnostics) >= _MAX_DIAGNOSTICS and self.diagnostics[-1].severity == "error":
             raise _ScanEndError
 
-    def _pointer(self) -> str:
+    def _pointer(self, depth: int | None = None) -> str:
+        """Return where reading stands; with `depth`, the pointer of the container at that depth of the stack."""
         tokens: list[str | int] = []
-        for frame in self.stack:
+        for frame in self.stack[:depth]:
             if isinstance(frame.items, list):
                 # The frame's open child stands in the list already; what the innermost reads does not.
                 tokens.append(len(frame.items) - (frame is not self.stack[-1]))
-            elif frame.key_span is not None:
+            elif frame.key_span is not None and not (frame.after_comma and frame is self.stack[-1]):
                 tokens.append(frame.key)
         return join_pointer(*tokens)
 
     def _duplicate(self, key: str, start: int, end: int) -> None:
         if len(self.diagnostics) >= _MAX_DIAGNOSTICS:
             return
-        frame = self.stack[-1]
-        frame.key, frame.key_span = key, (start, end)
         self._report(
             "duplicate_key",
-            f"The name {shorten(json.dumps(key, ensure_ascii=False), 60)} occurs twice in one object; the last one counts.",
+            f"The name {shorten(shown(json.dumps(key, ensure_ascii=False)), 60)} occurs twice in one object; the last one counts.",
             start,
             end,
             "Remove or rename one of the two.",
@@ -386,6 +399,9 @@ class Scanner:
         if self.text.startswith(("//", "/*", "#"), position):
             self._report("trailing_text", *explain_comment(self.text, position))
             raise _ScanEndError
+        if stands_unseen(self.text, position):
+            self._report("trailing_text", *explain_invisible(self.text, position))
+            raise _ScanEndError
         self._report(
             "trailing_text",
             f"{self.excerpt(position)} follows after the end of the JSON value.",
@@ -422,6 +438,7 @@ class Scanner:
             f"Close it with {closer}."
             if wanted == "comma"
             else f"A {wanted} is missing; then close with {closer}.",
+            pointer=self._pointer(len(self.stack) - 1),
         )
 
     def place_of(self, offset: int) -> str:
@@ -429,5 +446,6 @@ class Scanner:
         return f"line {line}, column {column}"
 
     def excerpt(self, position: int) -> str:
-        line = self.text[position : position + 31].splitlines()[:1]
-        return json.dumps(shorten(line[0] if line else "", 30), ensure_ascii=False)
+        """Return the rest of the line as a quoted text of about 30 characters, in which nothing is invisible."""
+        line = _LINE_END.split(self.text[position : position + 31], maxsplit=1)[0]
+        return shown(json.dumps(shorten(line, 30), ensure_ascii=False))

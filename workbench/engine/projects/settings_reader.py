@@ -18,6 +18,7 @@ from workbench.engine.projects.check_rows import lint_review, read_check
 from workbench.engine.projects.model_rows import read_models
 from workbench.engine.projects.toml_scan import Path
 from workbench.engine.templates.options import DIALECTS, MessageTemplate, TemplateOptions
+from workbench.engine.templates.spans import can_be_context
 from workbench.engine.text import nearest, shorten
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.engine.translation.settings import SCHEMA_STYLES, Rule, TranslationSettings
@@ -111,9 +112,15 @@ def _judge_target(settings: ProjectSettings, problems: list[Problem]) -> None:
 def _template_options(table: _Table) -> TemplateOptions:
     defaults = TemplateOptions()
     contexts = table.table("contexts")
+    dialect = table.choice("dialect", defaults.dialect, DIALECTS)
+    context_name = table.filled("context_name", defaults.context_name)
+    if dialect == "context" and not can_be_context(context_name):
+        message = f"no placeholder can have the context name {shown(context_name)}"
+        hint = "give a name without a dot, without [% and %], and with no blank before it"
+        table.problem("warning", "context_name", message, "context_name", hint)
     return TemplateOptions(
-        dialect=cast(Any, table.choice("dialect", defaults.dialect, DIALECTS)),
-        context_name=table.filled("context_name", defaults.context_name),
+        dialect=cast(Any, dialect),
+        context_name=context_name,
         escape=table.choice("escape", defaults.escape, ESCAPES),
         unresolved=cast(Any, table.choice("unresolved", defaults.unresolved, ("keep", "empty", "error"))),
         null_text=table.text("null_text", defaults.null_text),

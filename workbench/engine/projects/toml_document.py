@@ -245,11 +245,13 @@ class TomlDocument:
         if self.get(path, _MISSING) is _MISSING:
             return False
         expected = copy.deepcopy(self.values)
-        _delete(expected, path)
         owner = self._inline_owner(path)
         if owner is not None:
+            # The last row leaves an empty list: the value that holds it stays stated.
+            del _parent(expected, path)[path[-1]]
             self._rewrite(owner, expected)
             return True
+        _delete(expected, path)
         spans = [
             (statement.start, statement.end)
             for statement in self.map.statements

@@ -123,6 +123,7 @@ class ConfigObject:
 
         known = registry.names(BaseCredential.TYPE)
         kind = registry[name] if name in known else None
+        name = name if isinstance(name, str) else repr(name)
         if kind is None or not issubclass(kind, BaseCredential):
             raise UnknownComponentError(name, known, "credential")
         return kind()

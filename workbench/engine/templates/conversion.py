@@ -133,13 +133,15 @@ def _convert(text: str, options: TemplateOptions, target: Dialect, names: Collec
 
 def _contents(parsed: ParsedTemplate) -> list[str]:
     """Return literal texts and placeholder bodies in turn, beginning and ending with a literal text."""
-    contents = [""]
+    contents: list[str] = []
+    literal: list[str] = []
     for span in parsed.spans:
         if span.kind == "placeholder":
-            contents += (span.body, "")
+            contents += ("".join(literal), span.body)
+            literal.clear()
         else:
-            contents[-1] += parsed.text[span.start : span.end] if span.kind == "literal" else span.body
-    return contents
+            literal.append(parsed.text[span.start : span.end] if span.kind == "literal" else span.body)
+    return [*contents, "".join(literal)]
 
 
 def _literal(run: str, target: Dialect, names: frozenset[str], *, before_token: bool) -> str:

@@ -132,7 +132,8 @@ class Filler:
         resolutions: dict[int, Resolution],
         cuts: list[tuple[int, int]],
     ) -> Filled:
-        pieces = [""]
+        pieces: list[str] = []
+        literal: list[str] = []
         kept: list[Span] = []
         index = 0
         text = program.parsed.text
@@ -146,11 +147,12 @@ class Filler:
                     resolutions[index] = _left_out(resolutions[index], span)
                 else:
                     kept.append(span)
-                    pieces += (resolutions[index].text, "")
+                    pieces += ("".join(literal), resolutions[index].text)
+                    literal.clear()
                 index += 1
             elif span.kind == "escaped":
                 if not low <= span.start < high:
-                    pieces[-1] += span.body
+                    literal.append(span.body)
             else:
                 at = span.start
                 while at < span.end:
@@ -158,8 +160,9 @@ class Filler:
                         low, high = next(cut)
                         continue
                     if low > at:
-                        pieces[-1] += text[at : min(low, span.end)]
+                        literal.append(text[at : min(low, span.end)])
                     at = max(min(high, span.end), at) if low < span.end else span.end
+        pieces.append("".join(literal))
         return Filled(
             "".join(pieces), program, self.settings, node, pieces, tuple(kept), resolutions, is_key=is_key
         )

@@ -58,6 +58,9 @@ def _read(text: str) -> Path:
     return Path(None, compiled, None, compiled.definite, _plain_root(text))
 
 
+_MOST_DOTS = 64
+
+
 def _plain_root(text: str) -> tuple[str | int, ...]:
     """Return the names and indexes of the longest beginning of `text` that is a plain path."""
     best: tuple[str | int, ...] = ()
@@ -139,7 +142,8 @@ def _advise_in_map(
     verb = "has" if steps else "have"
     missing = f"{where} {verb} no {json.dumps(wanted, ensure_ascii=False)}"
     joined = wanted
-    for count, segment in enumerate(rest, start=1):
+    # A name with more dots than that is not what was meant, and each longer one costs its length.
+    for count, segment in enumerate(rest[:_MOST_DOTS], start=1):
         joined += f".{segment}"
         if joined in reached:
             better = (*steps, joined, *rest[count:])

@@ -71,6 +71,8 @@ class FastPlan:
             return None
         if escaper is not None:
             texts = [escaper(text) for text in texts]
+            if not all(isinstance(text, str) for text in texts):
+                return None  # the slow way says what is wrong
         return found, texts
 
 
@@ -131,13 +133,16 @@ def program_store(settings: FillSettings, names: frozenset[str]) -> ProgramStore
 def _compile(text: str, settings: FillSettings, names: frozenset[str]) -> Program:
     parsed = parse_dialect(text, settings.dialect, settings.literal_escape, names)
     tokens: list[Token] = []
-    pieces = [""]
+    pieces: list[str] = []
+    literal: list[str] = []  # joined at once, since a text that grows bit by bit is copied each time
     for span in parsed.spans:
         if span.kind == "placeholder":
             tokens.append(read_token(span, settings))
-            pieces += ("", "")
+            pieces += ("".join(literal), "")
+            literal.clear()
         else:
-            pieces[-1] += text[span.start : span.end] if span.kind == "literal" else span.body
+            literal.append(text[span.start : span.end] if span.kind == "literal" else span.body)
+    pieces.append("".join(literal))
     plan = _plan(tokens)
     return Program(parsed, tuple(tokens), tuple(pieces), plan, any(token.optional for token in tokens))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from workbench.engine.diagnostics import Diagnostic, Severity
 from workbench.engine.templates.escapers import ESCAPERS, Escaper
@@ -15,7 +15,7 @@ from workbench.engine.templates.graph import replace_strings
 from workbench.engine.templates.options import Many, Unresolved
 from workbench.engine.templates.records import PlaceholderUse, UnresolvedPlaceholderError, type_surprises
 from workbench.engine.templates.settings import BodyReplacer, ContextResolver, FillSettings
-from workbench.engine.templates.spans import DELIMITERS
+from workbench.engine.templates.spans import DELIMITERS, can_be_context
 from workbench.engine.templates.values import snapshot
 from workbench.engine.text import nearest
 
@@ -233,10 +233,11 @@ class ObjectGraphPlaceholderReplacerBuilder:
         `None` from it means that it has no answer; any other value is put in. `None` instead of a resolver
         (the default) asks nobody.
         """
-        return self._set(resolver=resolver)
+        return self._set(resolver=_callable("context_placeholder_resolver", resolver))
 
     def escaper(self, escaper: Escaper | None) -> ObjectGraphPlaceholderReplacerBuilder:
         """Set what every inserted value passes through once; `None` (the default) escapes nothing."""
+        _callable("escaper", escaper)
         name = next((name for name, known in ESCAPERS.items() if known is escaper), "custom")
         return self._set(escaper=escaper, escaper_name="none" if escaper is None else name)
 
@@ -252,15 +253,16 @@ class ObjectGraphPlaceholderReplacerBuilder:
 
         Without one (the default) only context placeholders are touched, and other tokens stay.
         """
-        return self._set(replacer=replacer)
+        return self._set(replacer=_callable("replacer", replacer))
 
     def text_parameter_context_name(self, name: str) -> ObjectGraphPlaceholderReplacerBuilder:
         """Set the context name of the text parameters, by default `param`.
 
         Raises:
-            ValueError: for a name that is empty or holds a dot, since no placeholder could carry it.
+            ValueError: for a name that is empty, begins with a blank or holds a dot or a mark of a placeholder,
+                since no placeholder could carry it.
         """
-        if not isinstance(name, str) or not name.strip() or "." in name:
+        if not isinstance(name, str) or not can_be_context(name):
             raise ValueError(
                 f"the context name {name!r} cannot occur in a placeholder: give a name without a dot"
             )
@@ -277,6 +279,8 @@ class ObjectGraphPlaceholderReplacerBuilder:
 
     def null_text(self, text: str) -> ObjectGraphPlaceholderReplacerBuilder:
         """Set the text that stands for null, by default empty."""
+        if not isinstance(text, str):
+            raise TypeError(f"null_text must be a text, not {type(text).__name__}")
         return self._set(null_text=text)
 
     def many(self, mode: Many) -> ObjectGraphPlaceholderReplacerBuilder:
@@ -290,6 +294,16 @@ class ObjectGraphPlaceholderReplacerBuilder:
     def literal_escape(self, enabled: bool) -> ObjectGraphPlaceholderReplacerBuilder:
         """Set whether a backslash makes a token literal text; default `True`, off is the reference's behaviour."""
         return self._set(literal_escape=enabled)
+
+
+_Callable = TypeVar("_Callable")
+
+
+def _callable(setting: str, value: _Callable) -> _Callable:
+    """Return `value`; say at the setter, and not in the middle of a prompt, that it cannot be called."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{setting} must be a function or None, not {type(value).__name__}")
+    return value
 
 
 def _one_of(setting: str, value: str, allowed: tuple[str, ...]) -> str:

@@ -106,7 +106,12 @@ class Resolver:
         return Resolution("resolved", text, 1, source=source, value_type=type_name(value))
 
     def _escaped(self, text: str) -> str:
-        return text if self._escaper is None else self._escaper(text)
+        if self._escaper is None:
+            return text
+        escaped = self._escaper(text)
+        if not isinstance(escaped, str):
+            raise TypeError(f"the escaper must return a text, not {type(escaped).__name__}")
+        return escaped
 
     def _stuck(
         self, token: Token, problem: Problem, *, absent: bool = False, roots: tuple[str, ...] = ()

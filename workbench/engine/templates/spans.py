@@ -60,7 +60,15 @@ class ParsedTemplate:
         return tuple(span for span in self.spans if span.kind == "placeholder")
 
 
+_NAMES_TO_SEARCH = 6000
+"""How many names are compared per template to find those that unknown words were meant to be: some 50 ms."""
+
 _cache: BoundedCache[ParsedTemplate] = BoundedCache(entries=4096, weight=20_000_000)
+
+
+def can_be_context(name: str) -> bool:
+    """Tell whether a placeholder can carry `name` as its context name."""
+    return bool(name.strip()) and name == name.lstrip() and not any(m in name for m in (".", "[%", "%]"))
 
 
 def declared_name(name: str, dialect: Dialect) -> str:
@@ -224,6 +232,7 @@ def _single_brace_tokens(text: str, names: frozenset[str], remarks: _Remarks) ->
     """
     lengths = {len(name) for name in names}
     odd = _odd_names(names)
+    near = _NearNames(names)
     close = -1
     start = text.find("{")
     while start >= 0:
@@ -239,7 +248,7 @@ def _single_brace_tokens(text: str, names: frozenset[str], remarks: _Remarks) ->
         if end < 0:
             word = _WORD.match(text, start)
             if word is not None:
-                remarks.append(_unknown_word(word, names))
+                remarks.append(_unknown_word(word, near))
             start = text.find("{", start + 1)
             continue
         if start > 0 and text[start - 1] == "{" and text.startswith("}", end):
@@ -281,10 +290,34 @@ def _empty_placeholder(start: int, end: int) -> Callable[[LineIndex], Diagnostic
     )
 
 
-def _unknown_word(word: re.Match[str], names: frozenset[str]) -> Callable[[LineIndex], Diagnostic]:
+class _NearNames:
+    """Finds the name that a word was probably meant to be, and compares only so many names per template."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._left = _NAMES_TO_SEARCH
+        self._known: dict[str, str | None] = {}
+        self._folded: dict[str, str] | None = None
+
+    def of(self, word: str) -> str | None:
+        """Return the name that is `word`, or differs only in case, or, while the budget lasts, resembles it."""
+        if word in self._names:
+            return word
+        if word not in self._known:
+            if self._folded is None:
+                self._folded = {name.casefold(): name for name in sorted(self._names)}
+            found = self._folded.get(word.casefold())
+            if found is None and self._left > 0:
+                self._left -= len(self._names)
+                found = nearest(word, self._names)
+            self._known[word] = found
+        return self._known[word]
+
+
+def _unknown_word(word: re.Match[str], names: _NearNames) -> Callable[[LineIndex], Diagnostic]:
     body, place = word.group(1), word.span()
     name = body.strip()
-    near = name if name in names else nearest(name, names)
+    near = names.of(name)
     if near is None:
         hint = f"add a parameter or declare a placeholder named {name}, or leave it when it is meant as text"
         return _remark("warning", "unknown_placeholder", f"{{{body}}} is no placeholder", place, hint)
