@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import importlib.util
 import shutil
 import ssl
 import subprocess
@@ -26,7 +27,7 @@ from workbench.engine.http import (
     retry_after,
     server_message,
 )
-from workbench.engine.secrets import Secret
+from workbench.engine.secrets import Secret, origin_of
 
 URL = "https://models.example/v1/decisions"
 
@@ -582,7 +583,8 @@ def test_one_client_serves_successive_event_loops() -> None:
     asyncio.run(run())
 
 
-def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path) -> None:
+def own_certificate(tmp_path: Path) -> ssl.SSLContext:
+    """Make `cert.pem` for 127.0.0.1, signed by itself, and return what a server of it needs."""
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make a certificate with")
     made = subprocess.run(
@@ -610,6 +612,28 @@ def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path) -> None:
     assert made.returncode == 0
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    return context
+
+
+def test_a_certificate_that_the_environment_names_counts_on_this_computer_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = own_certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+
+    async def run() -> None:
+        async with serve(answers(reply({"safe": True})), tls=context) as server:
+            http = HttpClient(max_retries=0)
+            url = server.url.replace("http:", "https:")
+            assert (await http.post_json(url, {})).text == '{"safe": true}'
+            await http.aclose()
+
+    asyncio.run(run())
+
+
+def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = own_certificate(tmp_path)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
 
     async def run() -> HttpError:
         async with serve(answers(reply({})), tls=context) as server:
@@ -695,3 +719,114 @@ def test_a_stream_that_stops_talking_is_a_timeout_and_leaving_it_closes_the_conn
             await http.aclose()
 
     asyncio.run(run())
+
+
+def secret_of(url: str, value: str) -> Secret:
+    return Secret("own", value, origin_of(url))
+
+
+@pytest.mark.parametrize("value", ["sk-abcdef", "k"])
+def test_a_key_in_a_header_of_its_own_name_is_not_in_the_record(value: str) -> None:
+    async def run() -> None:
+        async with serve(answers(reply({}))) as server:
+            http = HttpClient(max_retries=0)
+            secret = secret_of(server.url, value)
+            done = await http.post_json(server.url, {}, secret=secret, secret_header="X-My-Token")
+            await http.aclose()
+            assert server.requests[0].headers["x-my-token"] == value
+            assert done.request.request_headers["X-My-Token"] == "***"
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("value", ["1234", "0", "true", "null", "user", "a"])
+def test_a_key_that_also_stands_in_the_request_does_not_break_its_record(value: str) -> None:
+    body = {"role": "user", "n": 1234, "t": 0.0, "yes": True, "no": None}
+
+    async def run() -> None:
+        async with serve(answers(reply({}))) as server:
+            http = HttpClient(max_retries=0)
+            done = await http.post_json(server.url, body, secret=secret_of(server.url, value))
+            await http.aclose()
+            record = done.request.request_body
+            assert (record["n"], record["t"], record["yes"], record["no"]) == (1234, 0.0, True, None)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("written", ["ab\\/cd+ef", "ab/cd\\u002Bef", "ab%2fcd+ef"])
+@pytest.mark.parametrize("kind", ["json", "html"])
+def test_a_key_that_a_server_repeats_in_escapes_is_nowhere_in_the_error(written: str, kind: str) -> None:
+    text = f'{{"error": "bad key {written}"}}' if kind == "json" else f"<html>bad key {written}</html>"
+
+    async def run(status: int) -> HttpError:
+        async with serve(answers(reply(text.encode(), status))) as server:
+            http = HttpClient(max_retries=0)
+            with pytest.raises(HttpError) as caught:
+                await http.post_json(server.url, {}, secret=secret_of(server.url, "ab/cd+ef"))
+            await http.aclose()
+            return caught.value
+
+    for status in (401, 200) if kind == "html" else (401,):
+        error = asyncio.run(run(status))
+        shown = f"{error} {error.server_message} {error.exchange and error.exchange.response_text}"
+        assert "bad key [secret own]" in shown
+        assert "ab/cd" not in shown
+        assert written not in shown
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"ALL_PROXY": "socks5://u:pa55@127.0.0.1:9"}, "ALL_PROXY"),
+        ({"HTTPS_PROXY": "ftp://u:pa55@127.0.0.1:9"}, "HTTPS_PROXY"),
+        ({"NO_PROXY": "[::1]"}, "NO_PROXY"),
+        ({"SSL_CERT_FILE": "/no/such/file"}, "SSL_CERT_FILE"),
+        ({"SSL_CERT_FILE": __file__}, "SSL_CERT_FILE"),
+    ],
+)
+def test_an_environment_that_cannot_be_used_is_named(
+    variables: dict[str, str], named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    async def run() -> HttpError:
+        http = HttpClient(max_retries=2)
+        with pytest.raises(HttpError) as caught:
+            await http.post_json("https://models.example/v1", {})
+        return caught.value
+
+    if variables.get("ALL_PROXY", "").startswith("socks") and importlib.util.find_spec("socksio"):
+        pytest.skip("SOCKS proxies can be used here")
+    error = asyncio.run(run())
+    assert named in error.message
+    assert "pa55" not in error.message
+    assert error.attempts == 1  # trying again changes no environment
+
+
+def test_headers_of_a_caller_take_the_place_of_the_same_headers_in_other_case() -> None:
+    async def run() -> None:
+        async with serve(answers(reply({}))) as server:
+            http = HttpClient(max_retries=0)
+            done = await http.post_json(server.url, {}, headers={"user-agent": "me"})
+            await http.aclose()
+            sent = [name.lower() for name in done.request.request_headers]
+            assert sent.count("user-agent") == 1
+            assert server.requests[0].headers["user-agent"] == "me"
+
+    asyncio.run(run())
+
+
+def test_a_redirect_names_its_target_whatever_page_comes_with_it() -> None:
+    async def run() -> HttpError:
+        page = b"<html><title>301 Moved Permanently</title></html>"
+        async with serve(answers(reply(page, 301, "Location: https://other.example/v1\r\n"))) as server:
+            with pytest.raises(HttpError) as caught:
+                await HttpClient(max_retries=0).post_json(server.url, {})
+            return caught.value
+
+    assert "https://other.example/v1" in asyncio.run(run()).message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -302,3 +303,47 @@ def test_a_value_entered_later_is_scrubbed_too() -> None:
 def test_no_repr_shows_a_value() -> None:
     secrets = Secrets({"PROMPT_WORKBENCH_SECRET_A": VALUE})
     assert VALUE not in repr(Secret("a", VALUE, HERE)) + repr(secrets)
+
+
+ODD = "ab/cd+ef=<gh>&'i"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ODD,
+        ODD.replace("/", "\\/"),  # PHP
+        ODD.replace("+", "\\u002B").replace("'", "\\u0027"),  # .NET
+        ODD.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),  # Go
+        ODD.replace("/", "\\\\/"),  # JSON within JSON
+        ODD.replace("/", "%2f").replace("+", "%2B").replace("=", "%3d"),
+        ODD.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#x27;"),
+        ODD.replace("'", "&#039;"),
+    ],
+)
+def test_a_value_is_scrubbed_in_every_escape_that_servers_write(written: str) -> None:
+    secrets = Secrets()
+    bound = secrets.bind("own", ODD, HERE)
+    assert secrets.scrub(f"key {written} end") == "key [secret own] end"
+    assert bound.scrub(f"key {written} end") == "key [secret own] end"
+
+
+def test_a_value_that_is_part_of_ordinary_words_is_left() -> None:
+    bound = Secrets().bind("own", "x", HERE)
+    assert bound.scrub("max_tokens") == "max_tokens"
+
+
+def test_of_two_values_that_begin_alike_the_longer_one_is_named() -> None:
+    secrets = Secrets()
+    secrets.bind("short", "sk-same", HERE)
+    secrets.bind("long", "sk-same-more", HERE)
+    assert secrets.scrub("sk-same-more sk-same") == "[secret long] [secret short]"
+
+
+@pytest.mark.parametrize("text", ["\\" * 300_000, "&#0" * 100_000, "%2" * 100_000])
+def test_scrubbing_takes_time_by_the_length_of_the_text_alone(text: str) -> None:
+    secrets = Secrets()
+    secrets.bind("own", "-/+=abcd", HERE)
+    began = time.perf_counter()
+    assert secrets.scrub(f"{text}abcd") == f"{text}abcd"
+    assert time.perf_counter() - began < 3

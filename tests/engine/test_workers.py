@@ -327,3 +327,67 @@ def test_a_frozen_program_starts_itself_as_the_worker(monkeypatch: pytest.Monkey
         "workbench.engine.x",
         "a",
     ]
+
+
+def test_leaving_a_call_that_has_not_begun_does_not_disturb_the_one_that_runs() -> None:
+    worker = WorkerProcess(PROGRAM, ("one-thread",), start_timeout=30, cancel_grace=0.3)
+
+    async def run() -> None:
+        await worker.start()
+        before = worker.pid
+        events: list[Any] = []
+        begun = asyncio.Event()
+
+        def take(event: Any) -> None:
+            events.append(event)
+            begun.set()
+
+        running = asyncio.create_task(worker.call("count_slowly", 12, on_event=take))
+        await begun.wait()
+        queued = asyncio.create_task(worker.call("echo", 1))
+        await asyncio.sleep(0.05)
+        queued.cancel()
+        assert await running == 12
+        assert events == list(range(12))  # begun again in another process, it would count twice
+        assert worker.pid == before
+
+    try:
+        asyncio.run(run())
+    finally:
+        worker.close_now()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_of_this_process_starts_a_worker_of_its_own(tmp_path: Path) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(
+        textwrap.dedent(
+            f"""
+            import asyncio, os, signal
+            from workbench.engine.workers import WorkerProcess
+
+            worker = WorkerProcess({PROGRAM!r}, start_timeout=30)
+
+            def ask():
+                return asyncio.run(worker.call("pid", timeout=20))
+
+            first = ask()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(40)
+                os._exit(0 if ask() != first else 1)
+            status = os.waitpid(child, 0)[1]
+            print(status, ask() == first)
+            worker.close_now()
+            """
+        )
+    )
+    root = str(Path(__file__).resolve().parents[2])
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+    assert done.stdout == "0 True\n", done.stderr

@@ -26,6 +26,13 @@ def count(params: Any, context: CallContext) -> Any:
     return params
 
 
+def count_slowly(params: Any, context: CallContext) -> Any:
+    for i in range(params):
+        context.emit(i)
+        time.sleep(0.1)
+    return params
+
+
 def patient(params: Any, context: CallContext) -> Any:
     """Waits, but looks every 10 ms whether anybody still listens, and leaves a mark when nobody does."""
     end = time.monotonic() + params["seconds"]
@@ -85,8 +92,21 @@ def setup() -> None:
 LOADED: list[bool] = []
 HANDLERS = {
     f.__name__: f
-    for f in (echo, sleep, count, patient, crash, leave, fail, unserialisable, pid, cwd_on_path, loaded)
+    for f in (
+        echo,
+        sleep,
+        count,
+        count_slowly,
+        patient,
+        crash,
+        leave,
+        fail,
+        unserialisable,
+        pid,
+        cwd_on_path,
+        loaded,
+    )
 }
 
 if __name__ == "__main__":
-    run_worker(HANDLERS, setup=setup, threads=4)
+    run_worker(HANDLERS, setup=setup, threads=1 if sys.argv[1:] == ["one-thread"] else 4)

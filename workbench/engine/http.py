@@ -13,6 +13,7 @@ import asyncio
 import codecs
 import contextlib
 import json
+import os
 import random
 import ssl
 import time
@@ -72,6 +73,8 @@ LONGEST_STREAM = 600.0
 """Seconds that one streamed answer may take by default."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+_CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+_PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -115,7 +118,7 @@ class HttpClient:
         self._sleep = sleep
         self._jitter = jitter
         self._retry_header = retry_header
-        self._clients: dict[bool, httpx.AsyncClient] = {}
+        self._clients: dict[tuple[bool, bool], httpx.AsyncClient] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def post_json(
@@ -201,7 +204,8 @@ class HttpClient:
         if not document.ok:
             raise HttpError(
                 "body",
-                f"{call.shown_url} answered with status {response.status_code}, but {why_no_json(text, document, data)}.",
+                f"{call.shown_url} answered with status {response.status_code}, but "
+                f"{call.scrub(why_no_json(text, document, data))}.",
                 url=call.shown_url,
                 status=response.status_code,
                 server_message=cut_raw(call.scrub(text)),
@@ -299,20 +303,34 @@ class HttpClient:
 
     def _client(self, call: _Call) -> httpx.AsyncClient:
         """Return the client for this event loop: one that knows the proxies, one for this computer that does not."""
-        import httpx
-
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._clients = {}  # connections of a loop that is gone cannot be closed any more
             self._loop = loop
         local = is_loopback(call.host)
-        if local not in self._clients:
-            # Proxies of the environment would also take the place of a transport that was given.
-            environment = not local and self._transport is None
-            self._clients[local] = httpx.AsyncClient(
-                transport=self._transport, trust_env=environment, timeout=None, follow_redirects=False
+        key = local, call.origin.startswith("https:")
+        if key not in self._clients:
+            self._clients[key] = self._new_client(call, *key)
+        return self._clients[key]
+
+    def _new_client(self, call: _Call, local: bool, secure: bool) -> httpx.AsyncClient:
+        import httpx
+
+        # Proxies of the environment would also take the place of a transport that was given.
+        environment = not local and self._transport is None
+        own_certificates = any(os.environ.get(name) for name in _CERTIFICATE_VARIABLES)
+        try:
+            # Certificates of one's own count for a server on this computer, too.
+            verify = httpx.create_ssl_context() if local and secure and own_certificates else True
+            return httpx.AsyncClient(
+                transport=self._transport,
+                verify=verify,
+                trust_env=environment,
+                timeout=None,
+                follow_redirects=False,
             )
-        return self._clients[local]
+        except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
+            raise _environment_error(call, error) from error
 
     async def _refuse_status(self, call: _Call, response: httpx.Response) -> None:
         """Raise what an answer without success means; its body is read as far as it is useful."""
@@ -322,8 +340,9 @@ class HttpClient:
         text = ""
         with contextlib.suppress(HttpError):
             text = await self._head_of_body(call, response)
-        said = server_message(status, call.scrub(text))
-        if 300 <= status < 400 and not text.strip() and response.headers.get("location"):
+        # Once more after its escapes are read: the server may have written the key with some.
+        said = call.scrub(server_message(status, call.scrub(text)))
+        if 300 <= status < 400 and response.headers.get("location"):
             target = shorten(visible(redact_url(call.scrub(response.headers["location"]))), 200)
             said = f"a redirect to {target}, which is not followed"
         error = HttpError(
@@ -426,6 +445,26 @@ class HttpClient:
         )
 
 
+def _environment_error(call: _Call, error: Exception) -> HttpError:
+    """Return why no client can be made here; a proxy's address, which may carry a password, is not shown."""
+    if isinstance(error, OSError):
+        named = " or ".join(name for name in _CERTIFICATE_VARIABLES if os.environ.get(name))
+        why = f"the certificates that {named or 'the system'} names cannot be read: {_innermost(error)}"
+    else:
+        upper = (name for name in os.environ if name.upper() in _PROXY_VARIABLES and os.environ[name])
+        why = f"the proxy settings in {', '.join(sorted(upper)) or 'the system'} cannot be used"
+        if isinstance(error, ImportError):
+            why += '; for a SOCKS proxy run: pip install "httpx[socks]"'
+    made = HttpError(
+        "tls" if isinstance(error, OSError) else "connect",
+        f"{call.shown_url} cannot be reached: {why}.",
+        url=call.shown_url,
+        exchange=call.exchange(),
+    )
+    made.retryable = False
+    return made
+
+
 def _classify(error: Exception) -> tuple[ErrorKind, str]:
     import httpx
 
@@ -504,10 +543,11 @@ class _Call:
         }
         if self.content is not None:
             headers["Content-Type"] = "application/json"
-        headers.update(self._headers)
+        headers = _headers_with(headers, self._headers)
         if self._secret is not None:
             bearer = self._secret_header.lower() == "authorization"
-            headers[self._secret_header] = f"Bearer {self._secret.value}" if bearer else self._secret.value
+            value = f"Bearer {self._secret.value}" if bearer else self._secret.value
+            headers = _headers_with(headers, {self._secret_header: value})
         if self.retries and retry_header:
             headers[retry_header] = str(self.retries)
         return headers
@@ -516,19 +556,36 @@ class _Call:
         return text if self._secret is None else self._secret.scrub(text)
 
     def exchange(self, response: httpx.Response | None = None, text: str = "") -> Exchange:
-        body = self.body
-        if self._secret is not None and body is not None:
-            # A key that was pasted into a prompt must not reach the history through its record either.
-            written = json.dumps(body)
-            scrubbed = self.scrub(written)
-            body = body if scrubbed == written else json.loads(scrubbed)
-        made = Exchange(self.method, self.shown_url, redact_headers(self.wire_headers()), body)
+        # A key that was pasted into a prompt must not reach the history through its record either.
+        body = self.body if self._secret is None else _scrubbed(self.body, self.scrub)
+        sent = {name: self.scrub(value) for name, value in redact_headers(self.wire_headers()).items()}
+        if self._secret is not None:
+            sent[self._secret_header] = "***"  # whatever the header is called, and however short the key is
+        made = Exchange(self.method, self.shown_url, sent, body)
         if response is None:
             return made
         headers = {name: self.scrub(value) for name, value in _safe_headers(response).items()}
         return replace(
             made, status=response.status_code, response_headers=headers, response_text=self.scrub(text)
         )
+
+
+def _headers_with(headers: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Return `headers` with `more` in the place of those of the same name; the names of headers have no case."""
+    taken = {name.lower() for name in more}
+    return {name: value for name, value in headers.items() if name.lower() not in taken} | dict(more)
+
+
+def _scrubbed(value: Any, scrub: Callable[[str], str]) -> Any:
+    """Return a JSON-like value with `scrub` done to its texts; numbers stay what they are."""
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, Mapping):
+        return {
+            scrub(name) if isinstance(name, str) else name: _scrubbed(member, scrub)
+            for name, member in value.items()
+        }
+    return [_scrubbed(member, scrub) for member in value] if isinstance(value, list | tuple) else value
 
 
 def _encode(body: Any) -> bytes:

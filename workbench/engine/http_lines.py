@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import AsyncIterator, Mapping
 
 from workbench.engine.http_replies import not_utf8
@@ -28,6 +29,8 @@ class LineStream:
         self.headers = headers
         self.exchange = exchange
         self.attempts = attempts
+        self.cut_off = False
+        """Whether the last line had no end: it may be a piece of what the server meant to say."""
         self._chunks = chunks
         self._before = 0  # bytes of the lines that were given already
 
@@ -36,6 +39,9 @@ class LineStream:
         searched = 0
         async for chunk in self._chunks:
             rest += chunk
+            if not self._before and rest.startswith(codecs.BOM_UTF8):
+                del rest[:3]
+                self._before, searched = 3, 0
             while (end := _line_end(rest, searched)) is not None:
                 yield self._decoded(rest[: end[0]])
                 del rest[: end[1]]
@@ -43,6 +49,7 @@ class LineStream:
                 searched = 0
             searched = max(0, len(rest) - 1)
         if rest:
+            self.cut_off = rest[-1:] != b"\r"
             yield self._decoded(rest.rstrip(b"\r"))
 
     async def text(self) -> str:

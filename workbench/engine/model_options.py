@@ -1,13 +1,20 @@
-"""Says what the numbers among a model's options may be, for the project's reader and the window alike."""
+"""Says what the numbers and headers among a model's options may be, for every kind of model and the window alike."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["NUMBER_OPTIONS", "NumberOption", "number_problem", "whole_call"]
+__all__ = ["HEADER_NAME", "NUMBER_OPTIONS", "NumberOption", "header_problem", "number_problem", "whole_call"]
+
+_KEY_HEADERS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "cookie"})
+_FRAMING_HEADERS = frozenset({"content-length", "transfer-encoding"})
+"""What tells where a request ends: each request has its own."""
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +60,18 @@ def whole_call(options: Mapping[str, Any], key: str, budget: float, timeout: flo
     who grants one attempt more time means it. A budget of 0 forbids retries, not the first attempt.
     """
     return budget if options.get(key) and budget > 0 else max(budget, timeout)
+
+
+def header_problem(name: str, value: str) -> tuple[str, str | None] | None:
+    """Return what is wrong with a header of a project, and a hint; `None` when it can be sent.
+
+    The problem is the end of a sentence that begins with the header. The value may be confidential, so that it is not
+    shown.
+    """
+    if name.lower() in _KEY_HEADERS:
+        return "would carry a key in the project", "name a secret under `secret` instead"
+    if name.lower() in _FRAMING_HEADERS:
+        return "cannot be set: every request has its own", None
+    if not HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+        return "cannot be sent: HTTP takes plain ASCII on one line", None
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -86,5 +87,5 @@ def price_problem(key: str, value: Any) -> str | None:
     if key == "currency":
         good = isinstance(value, str) and _CURRENCY.fullmatch(value) is not None
         return None if good else "a currency code of three capital letters, such as USD or EUR"
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
     return None if good else "a number from 0: the price of a million tokens"

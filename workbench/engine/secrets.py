@@ -7,6 +7,8 @@ its name. Accepted origins, which are no secrets, are remembered in a small JSON
 
 from __future__ import annotations
 
+import functools
+import html
 import json
 import os
 import re
@@ -83,8 +85,13 @@ class Secret:
     origin: str
 
     def scrub(self, text: str) -> str:
-        """Return `text` without the value."""
-        return _scrub(text, {self.value: self.name})
+        """Return `text` without the value, in whatever way it is escaped; one under four characters is left."""
+        if len(self.value) < _SHORTEST_SCRUBBED:
+            return text
+        if _core(self.value) not in text:
+            return text
+        shown = f"[secret {self.name}]"
+        return _expression(self.value).sub(lambda _: shown, text)
 
 
 def origin_of(url: str) -> str:
@@ -202,7 +209,7 @@ class Secrets:
         self._seen: dict[str, str] = {}
         self._accepted: dict[str, list[str]] = {}
         self._keyring_problem: str | None = None if keyring is not None else "no keyring is used"
-        self._pattern: tuple[frozenset[str], re.Pattern[str] | None] = (frozenset(), None)
+        self._pattern: tuple[tuple[str, ...], re.Pattern[str] | None] = ((), None)
         self._load()
 
     @classmethod
@@ -403,15 +410,15 @@ class Secrets:
         Known are the values in memory and in the environment, and those of the keyring that were used in
         this run. Values under four characters are left: they are parts of ordinary words.
         """
-        values = self._known()
-        key = frozenset(values)
-        if self._pattern[0] != key:
-            self._pattern = (key, _pattern(values))
-        pattern = self._pattern[1]
-        if pattern is None:
+        names = self._known()
+        # Longest first, so that a value that begins with another is replaced whole.
+        values, pattern = tuple(sorted(names, key=lambda value: (-len(value), value))), self._pattern[1]
+        if self._pattern[0] != values:
+            pattern = re.compile("|".join(f"({_spellings(value)})" for value in values)) if values else None
+            self._pattern = (values, pattern)
+        if pattern is None or not any(_core(value) in text for value in values):
             return text
-        names = {spelling: name for value, name in values.items() for spelling in _spellings(value)}
-        return pattern.sub(lambda match: f"[secret {names[match.group()]}]", text)
+        return pattern.sub(lambda match: f"[secret {names[values[(match.lastindex or 1) - 1]]}]", text)
 
     def _known(self) -> dict[str, str]:
         values: dict[str, str] = {}
@@ -431,25 +438,34 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
-def _spellings(value: str) -> set[str]:
-    """Return the ways in which a value may stand in a text: raw, in JSON, in an address."""
-    return {
-        value,
-        json.dumps(value)[1:-1],
-        json.dumps(value, ensure_ascii=False)[1:-1],
-        quote(value, safe=""),
-    }
+@functools.lru_cache(maxsize=256)
+def _core(value: str) -> str:
+    """Return the longest run of letters and digits of a value: no spelling changes it, and it is quickly looked for."""
+    return max(re.findall(r"[A-Za-z0-9]+", value), key=len, default="")
 
 
-def _pattern(values: Mapping[str, str]) -> re.Pattern[str] | None:
-    spellings = {spelling for value in values for spelling in _spellings(value)}
-    # Longest first, so that a value that begins with another is replaced whole.
-    ordered = sorted(spellings, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, ordered))) if ordered else None
+@functools.lru_cache(maxsize=64)
+def _expression(value: str) -> re.Pattern[str]:
+    return re.compile(_spellings(value))
 
 
-def _scrub(text: str, values: Mapping[str, str]) -> str:
-    for value, name in values.items():
-        for spelling in sorted(_spellings(value), key=len, reverse=True):
-            text = text.replace(spelling, f"[secret {name}]")
-    return text
+def _spellings(value: str) -> str:
+    """Return a regular expression for the ways in which a value may stand in a text: raw, in JSON, an address, a page.
+
+    Writers of JSON are free to escape more than they must: a slash in PHP, a plus sign in .NET, angle brackets in Go.
+    """
+    return "".join(map(_character, value))
+
+
+def _character(character: str) -> str:
+    if character.isascii() and character.isalnum():
+        return character
+    written = {json.dumps(character)[1:-1], quote(character, safe="")}
+    plain = [re.escape(character), *(f"(?i:{re.escape(spelling)})" for spelling in sorted(written))]
+    if character.isascii():
+        code = ord(character)
+        plain[0] = rf"\\{{0,7}}{plain[0]}"  # JSON within JSON doubles its backslashes
+        plain.append(
+            rf"(?i:\\{{1,7}}u{code:04x}|&#(?:0{{0,4}}{code}|x0{{0,4}}{code:x});|{re.escape(html.escape(character))})"
+        )
+    return f"(?:{'|'.join(plain)})"

@@ -172,6 +172,15 @@ class _Child:
             if thread is not threading.current_thread():
                 thread.join(1)
 
+    def let_go(self) -> None:
+        """Close this copy's ends of the pipes, so that the worker still sees when its real owner ends."""
+        self.popen.returncode = 0  # it is not ours to wait for
+        for pipe in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
+            # Without its buffer, whose lock may be held by a thread that is no more.
+            raw: Any = getattr(pipe, "raw", pipe)
+            with contextlib.suppress(OSError, ValueError):
+                raw.close()
+
     def take_pending(self) -> list[_Pending]:
         """Take over the calls that wait here, so that they can move to another process."""
         with self.lock:
@@ -368,6 +377,14 @@ class WorkerProcess:
         if child is not None:
             child.close(patience)
 
+    def forget(self) -> None:
+        """Let go of the process without ending it, for a copy of this program that did not start it."""
+        self._lock = threading.RLock()  # a thread that is no more may have held it
+        child, self._child = self._child, None
+        self._timers = set()
+        if child is not None:
+            child.let_go()
+
     def _running_child(self) -> _Child:
         with self._lock:
             if self._closed:
@@ -447,6 +464,18 @@ def close_shared_workers() -> None:
         worker.close_now()
 
 
+def _forget_in_fork() -> None:
+    """Leave the workers to the process that started them: their threads do not live on in one that was forked."""
+    global _shared_lock
+    _shared_lock = threading.Lock()
+    for worker in list(_living):
+        worker.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_fork)
+
+
 def _close_all() -> None:
     for worker in list(_living):
         worker.close_now(patience=0.2)
@@ -466,6 +495,7 @@ class CallContext:
     """What a method of a worker knows of its call: whether it was cancelled, and where its events go."""
 
     def __init__(self, emit: Event) -> None:
+        self.waiting: Future[None] | None = None
         self.cancelled = threading.Event()
         self.emit = emit
 
@@ -511,7 +541,7 @@ class _Server:
             if "cancel" in message:
                 context = self._calls.get(message["cancel"])
                 if context is not None:
-                    context.cancelled.set()
+                    self._cancel(message["cancel"], context)
             else:
                 self._begin(message)
         os._exit(0)  # threads in native code cannot be joined
@@ -531,7 +561,17 @@ class _Server:
         number = message["id"]
         context = CallContext(lambda event: self._send({"id": number, "event": event}))
         self._calls[number] = context
-        self._pool.submit(self._serve, number, message["method"], message.get("params"), context)
+        context.waiting = self._pool.submit(
+            self._serve, number, message["method"], message.get("params"), context
+        )
+
+    def _cancel(self, number: int, context: CallContext) -> None:
+        context.cancelled.set()
+        if context.waiting is not None and context.waiting.cancel():
+            # It had not begun. Without an answer the near side would think that it hangs, and stop the whole process
+            # with the call of somebody else that runs in it.
+            self._calls.pop(number, None)
+            self._send({"id": number, "error": "the call was cancelled", "kind": CallCancelled.__name__})
 
     def _serve(self, number: int, method: str, params: Any, context: CallContext) -> None:
         try:

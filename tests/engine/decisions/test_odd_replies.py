@@ -74,6 +74,12 @@ def test_a_name_that_occurs_twice_is_not_said_to_count() -> None:
     assert ".." not in str(caught.value)
 
 
+def test_a_name_that_occurs_twice_is_shown_whole() -> None:
+    body = '{"answers": {"a; b": {"noul": 0.9}, "a; b": {"noul": 0.1}}}'
+    with pytest.raises(DecisionError, match='"a; b" occurs twice in one object'):
+        decide("system-one", body)
+
+
 @pytest.mark.parametrize(
     ("provider", "base", "full"),
     [
@@ -116,7 +122,9 @@ def _refusing(message: str) -> Canned:
         ("openai", {"headers": {"X-Team": "a\nb"}}, "the header 'X-Team' cannot be sent"),
         ("openai", {"headers": {"X Team": "a"}}, "the header 'X Team' cannot be sent"),
         ("openai", {"headers": {"X-Team": None}}, "the header X-Team must be a text"),
-        ("openai", {"headers": {"Authorization": "Bearer k"}}, "Authorization would carry a key in the proj"),
+        ("openai", {"headers": {"Authorization": "Bearer k"}}, "'Authorization' would carry a key in the"),
+        ("openai", {"headers": {"Content-Length": 3}}, "the header 'Content-Length' cannot be set"),
+        ("sglang", {"headers": {"transfer-encoding": "chunked"}}, "'transfer-encoding' cannot be set"),
         ("openai", {"organization": "Jürgen"}, "the header 'OpenAI-Organization' cannot be sent"),
         ("sglang", {"min_mass": 1.5}, "min_mass must be a number from 0 to 1, but is 1.5"),
         ("chat-logprobs", {"min_mass": 2}, "min_mass must be a number from 0 to 1, but is 2"),
@@ -206,3 +214,22 @@ def test_a_repeated_request_says_so_in_the_dialect_s_own_header(provider: str, h
     server = Canned(busy, reply_of(provider, {"a": 0.1, "b": 0.2}))
     decide(provider, server, max_retries=1)
     assert [request.headers.get(header) for request in server.requests] == [None, "1"]
+
+
+def test_blanks_around_a_header_are_no_part_of_it_and_are_not_sent() -> None:
+    server = Canned(reply_of("openai", {"a": 0.1, "b": 0.2}))
+    decide("openai", server, headers={"X-Team": " a b\t"}, organization=" o ")
+    [request] = server.requests
+    assert (request.headers["x-team"], request.headers["openai-organization"]) == ("a b", "o")
+
+
+@pytest.mark.parametrize("provider", [*ONE_CALL, "chat-logprobs"])
+def test_the_input_of_a_request_may_stand_in_another_and_is_copied(provider: str) -> None:
+    inner = {"turns": ("a", "b")}
+    request = DecisionRequest({"context": DecisionRequest(inner, ONE.questions).input}, ONE.questions)
+    inner["turns"] = ("changed",)
+    server = Canned({})
+    with pytest.raises(DecisionError):
+        decide(provider, server, request)
+    assert "changed" not in server.requests[0].content.decode()
+    assert request.input == {"context": {"turns": ["a", "b"]}}

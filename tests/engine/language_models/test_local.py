@@ -234,3 +234,33 @@ def test_a_real_openai_compatible_server_is_understood() -> None:
             await process.wait()
 
     asyncio.run(run())
+
+
+def test_a_file_that_is_damaged_says_that_it_cannot_be_loaded(tmp_path: Path) -> None:
+    (tmp_path / "cut.gguf").write_bytes(b"GGUF" + bytes(2000))
+    opened = open_language_model(ModelSettings("mine", "gguf", options={"path": "cut.gguf"}), root=tmp_path)
+    with pytest.raises(LanguageModelError, match="cannot be loaded; is its file complete") as caught:
+        asyncio.run(opened.complete([Message("user", "hi")], max_tokens=3))
+    assert caught.value.kind == "worker"
+
+
+def test_a_call_that_waits_can_be_left_without_harm_to_the_one_that_runs(model: LanguageModel) -> None:
+    async def run() -> tuple[str, str]:
+        begun = asyncio.Event()
+        pieces: list[str] = []
+
+        def take(piece: str) -> None:
+            pieces.append(piece)
+            begun.set()
+
+        question = [Message("user", "Write a story about a fox.")]
+        running = asyncio.create_task(model.complete(question, max_tokens=60, on_delta=take))
+        await begun.wait()
+        waiting = asyncio.create_task(model.complete(question, max_tokens=5))
+        await asyncio.sleep(0.1)
+        waiting.cancel()
+        return (await running).text, "".join(pieces)
+
+    whole, heard = asyncio.run(run())
+    assert whole == heard
+    assert whole.count(whole[:20]) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import sys
 from pathlib import Path
 from typing import Any
@@ -290,3 +291,34 @@ def test_a_vendors_key_that_a_project_names_goes_nowhere_else_unless_accepted() 
     settings = ModelSettings("chat", "openai", "http://127.0.0.1:9/v1", "m", "OPENAI_API_KEY")
     with pytest.raises(OriginNotAccepted):
         open_language_model(settings, secrets=Secrets(OPENAI))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"body": {"top_p": float("nan")}},
+        {"body": {"when": datetime.date(2026, 1, 1)}},
+        {"secret_header": "X-é"},
+        {"secret_header": "X Key"},
+        {"headers": {"": "1"}},
+        {"headers": {"X Key": "1"}},
+        {"timeout": 10**400},
+        {"input_price": 10**400},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_an_option_that_no_request_can_hold_is_an_error_of_the_settings(options: dict[str, Any]) -> None:
+    settings = ModelSettings("odd", "openai", "http://127.0.0.1:9/v1", "m", options=options)
+    with pytest.raises(LanguageModelError) as caught:
+        open_language_model(settings)
+    assert caught.value.kind == "settings"
+    assert "'odd'" in caught.value.message
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-this-name/x.gguf", "/tmp/\x00.gguf"])
+def test_a_path_that_leads_nowhere_is_a_reason_and_no_crash(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())  # the runtime itself is not asked
+    reason = language_model_available(ModelSettings("g", "gguf", options={"path": path}))
+    assert "cannot be read" in (reason or "")

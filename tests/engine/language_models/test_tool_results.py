@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.engine.language_models.helpers import opened
 from tests.engine.language_models.test_other_dialects import Play, complete, message, words
 from workbench.engine.language_models import Message, ToolCall, open_language_model
 from workbench.engine.model_settings import ModelSettings
@@ -111,3 +112,30 @@ def test_images_of_two_results_at_the_end_share_one_message() -> None:
 def test_an_image_of_the_user_stays_where_it_is() -> None:
     content = ({"type": "text", "text": "What is it?"}, IMAGE)
     assert chat_bodies(Message("user", content)) == [{"role": "user", "content": list(content)}]
+
+
+def test_responses_get_the_image_of_a_result_and_plain_text_where_there_is_none() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    talk = [
+        Message("user", "go"),
+        Message("assistant", "", tool_calls=(ToolCall("1", "f", "{}"), ToolCall("2", "g", "{}"))),
+        Message("tool", ({"type": "text", "text": "plain"},), tool_call_id="1"),
+        Message("tool", ({"type": "text", "text": "seen"}, image), tool_call_id="2"),
+    ]
+    said = {"type": "message", "content": [{"type": "output_text", "text": "ok"}]}
+    play = Play({"status": "completed", "output": [said]})
+    complete(opened(play, "openai-responses"), talk)
+    assert [item.get("output") for item in play.bodies[0]["input"][-2:]] == [
+        "plain",
+        [
+            {"type": "input_text", "text": "seen"},
+            {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
+        ],
+    ]
+
+
+def test_anthropic_gets_no_block_of_blank_text() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    play = Play({"content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"})
+    complete(opened(play, "anthropic"), [Message("user", ({"type": "text", "text": " "}, image))])
+    assert [block["type"] for block in play.bodies[0]["messages"][0]["content"]] == ["image"]

@@ -217,9 +217,8 @@ class DecisionRequest:
         elif not self.input:
             raise ValueError("input cannot be null or empty")
         else:
-            for value in self.input.values():
-                _require_json_like(value)
-            object.__setattr__(self, "input", MappingProxyType(dict(self.input)))
+            copied = {name: _json_like(value) for name, value in self.input.items()}
+            object.__setattr__(self, "input", MappingProxyType(copied))
         if not self.questions:
             raise ValueError("questions cannot be null or empty")
         object.__setattr__(self, "questions", MappingProxyType(_require_questions(self.questions)))
@@ -249,19 +248,21 @@ def _require_questions(questions: object) -> dict[str, YesNoQuestion]:
     return dict(questions)
 
 
-def _require_json_like(value: object) -> None:
+def _json_like(value: object) -> object:
+    """Return a copy in which every mapping is a `dict`, the only one that can be written as JSON.
+
+    Raises:
+        ValueError: where JSON has no such value.
+    """
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"input holds the number {value}, which JSON does not have")
     if value is None or isinstance(value, (str, int, float, bool)):
-        return
+        return value
     if isinstance(value, Mapping):
-        for item in value.values():
-            _require_json_like(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _require_json_like(item)
-    else:
-        raise ValueError(f"input holds a value of type {type(value).__name__}, which is not JSON-like")
+        return {name: _json_like(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_like(item) for item in value]
+    raise ValueError(f"input holds a value of type {type(value).__name__}, which is not JSON-like")
 
 
 class DecisionRequestBuilder:

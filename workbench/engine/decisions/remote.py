@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import urlsplit, urlunsplit
@@ -19,7 +18,7 @@ from workbench.engine.decisions.questions import (
     real_number,
 )
 from workbench.engine.decisions.wire import MIN_MASS, Decoded, Dialect, WireOptions, envelope
-from workbench.engine.model_options import whole_call
+from workbench.engine.model_options import header_problem, whole_call
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.text import shorten
 
@@ -39,9 +38,6 @@ _KINDS: dict[str, ErrorKind] = {
 }
 _ENDPOINTS = ("systemone", "decisions", "chat/completions", "completions", "responses", "messages")
 """Where a full address of some provider ends."""
-_KEY_HEADERS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "cookie"})
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _MOVING = ("latest", "stable", "default", "current", "preview", "nightly", "beta")
 
 
@@ -354,21 +350,13 @@ def _headers(options: Mapping[str, Any]) -> dict[str, str]:
 
 def _header(name: str, value: object) -> str:
     """Return the value of a header; raises `DecisionError` for what HTTP cannot carry."""
-    if name.lower() in _KEY_HEADERS:
-        raise DecisionError(
-            f"the header {name} would carry a key in the project",
-            kind="configuration",
-            hint="name a secret under `secret` instead",
-        )
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise DecisionError(f"the header {name} must be a text", kind="configuration")
-    # The value may be confidential, so that no message shows it.
-    if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(str(value)):
-        raise DecisionError(
-            f"the header {shorten(name)!r} cannot be sent: HTTP takes plain ASCII on one line",
-            kind="configuration",
-        )
-    return str(value)
+    text = str(value).strip()
+    if (wrong := header_problem(name, text)) is not None:
+        problem, hint = wrong
+        raise DecisionError(f"the header {shorten(name)!r} {problem}", kind="configuration", hint=hint)
+    return text
 
 
 def _default_limit(dialect: Dialect, url: str) -> int:

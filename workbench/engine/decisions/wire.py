@@ -98,7 +98,7 @@ def named_twice(document: JsonDocument) -> str | None:
     for diagnostic in document.diagnostics:
         if diagnostic.code == "duplicate_key":
             # The rest of the sentence says which one a mere reader would take.
-            return diagnostic.message.partition(";")[0].rstrip(".")
+            return diagnostic.message.rpartition(";")[0]
     return None
 
 

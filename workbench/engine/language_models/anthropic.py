@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from workbench.engine.json_text import dumps
 from workbench.engine.language_models.base import (
@@ -56,10 +57,15 @@ class AnthropicModel(HttpLanguageModel):
     default_secret_header = "x-api-key"
 
     def _url(self) -> str:
-        return endpoint(self._target.base_url, "messages")
+        return self._endpoint("messages")
 
     def _models_url(self) -> str:
-        return endpoint(self._target.base_url, "models")
+        return self._endpoint("models")
+
+    def _endpoint(self, path: str) -> str:
+        """Return the address of `path`. As in the vendor's clients, `/v1` follows the base, unless it is a full address."""
+        full = urlsplit(self._target.base_url.strip()).path.rstrip("/").endswith("/messages")
+        return endpoint(self._target.base_url, path if full else f"v1/{path}", version="")
 
     def _headers(self) -> dict[str, str]:
         return {"anthropic-version": VERSION, **super()._headers()}
@@ -147,7 +153,7 @@ def _as_blocks(content: Any) -> list[dict[str, Any]]:
 
 def _blocks(message: Message) -> Any:
     if message.role == "tool":
-        content = message.content if isinstance(message.content, str) else [_part(p) for p in message.content]
+        content = message.content if isinstance(message.content, str) else _parts(message.content)
         block = {"type": "tool_result", "tool_use_id": message.tool_call_id or "", "content": content}
         return [{**block, "is_error": True} if message.is_error else block]
     if isinstance(message.content, str) and not message.tool_calls:
@@ -158,7 +164,7 @@ def _blocks(message: Message) -> Any:
         else []
     )
     if not isinstance(message.content, str):
-        blocks = [_part(part) for part in message.content]
+        blocks = _parts(message.content)
     for call in message.tool_calls:
         blocks.append(
             {"type": "tool_use", "id": call.id, "name": call.name, "input": _arguments(call.arguments)}
@@ -172,6 +178,15 @@ def _arguments(text: str) -> Any:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _parts(content: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return the blocks of a content; the API refuses a text block without text."""
+    return [
+        _part(part)
+        for part in content
+        if part.get("type") == "image_url" or str(part.get("text", "")).strip()
+    ]
 
 
 def _part(part: Mapping[str, Any]) -> Any:
@@ -237,10 +252,13 @@ class AnthropicStreamDecoder(StreamDecoder):
         self._answer_tool = answer_tool
         self._text: list[str] = []
         self._calls: dict[Any, list[str]] = {}
+        self._given: dict[Any, Any] = {}
 
     def feed(self, event: Mapping[str, Any]) -> str:
         """Take one event; return the text that it adds."""
         kind = event.get("type")
+        if isinstance(event.get("index"), list | dict):
+            raise ShapeError("the index of a block is no number")
         if kind == "error":
             raise ServerError(error_text(event) or "the stream failed")
         if kind == "message_start":
@@ -253,6 +271,11 @@ class AnthropicStreamDecoder(StreamDecoder):
                     str(block.get("name") or ""),
                     "",
                 ]
+                # Servers that imitate the API give some calls, and texts, whole.
+                self._given[event.get("index")] = block.get("input")
+            elif isinstance(block, Mapping) and isinstance(block.get("text"), str):
+                self._text.append(block["text"])
+                return str(block["text"])
         elif kind == "content_block_delta":
             return self._delta(event)
         elif kind == "message_delta":
@@ -263,7 +286,10 @@ class AnthropicStreamDecoder(StreamDecoder):
 
     def _start(self, message: Any) -> None:
         if isinstance(message, Mapping):
-            self.parts.usage = usage_of(message.get("usage"), "input_tokens", "output_tokens")
+            # What it says of the output is no count yet.
+            self.parts.usage = Usage(
+                usage_of(message.get("usage"), "input_tokens", "output_tokens").input_tokens
+            )
             self.parts.model = message["model"] if isinstance(message.get("model"), str) else None
 
     def _delta(self, event: Mapping[str, Any]) -> str:
@@ -286,13 +312,16 @@ class AnthropicStreamDecoder(StreamDecoder):
             self.parts.finish_reason = _FINISH.get(reason)
         usage = event.get("usage")
         if isinstance(usage, Mapping):
-            output = count(usage.get("output_tokens"))
-            self.parts.usage = Usage(self.parts.usage.input_tokens, output)
+            # Later counts replace earlier ones: gateways do not know the input when the message starts, and say 0.
+            late = count(usage.get("input_tokens"))
+            known = self.parts.usage.input_tokens if late is None else late
+            self.parts.usage = Usage(known, count(usage.get("output_tokens")))
 
     def finish(self) -> Parts:
         """Return the whole answer."""
         self.parts.text = "".join(self._text)
         self.parts.tool_calls = tuple(
-            ToolCall(i, name, text or "{}") for i, name, text in self._calls.values()
+            ToolCall(i, name, text or dumps(self._given[index] or {}))
+            for index, (i, name, text) in self._calls.items()
         )
         return _unwrap(settle_parts(self.parts), self._answer_tool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import time
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.engine.http import Exchange, HttpClient, HttpError, LineStream, Transport, excerpt_of
-from workbench.engine.json_text import parse_json
+from workbench.engine.json_text import dumps, parse_json
 from workbench.engine.language_models.base import (
     Completion,
     ErrorKind,
@@ -36,6 +37,9 @@ Lines = AsyncIterable[str]
 
 LONGEST_BLANK_RUN = 1000
 """Blank characters in a row after which a stream is cut: constrained servers may go on with them forever."""
+
+AFTER_THE_END = 5.0
+"""Seconds that a complete answer waits for what may still follow: the usage, the end of the stream."""
 
 _KINDS: dict[str, ErrorKind] = {
     "url": "settings",
@@ -79,7 +83,12 @@ class Parts:
 
 
 class StreamDecoder(ABC):
-    """Takes the events of one streamed answer and puts it together."""
+    """Takes the events of one streamed answer and puts it together.
+
+    `complete` tells that the answer is there; `last_word` whether nothing that matters can follow then.
+    """
+
+    last_word = True
 
     def __init__(self) -> None:
         self.parts = Parts()
@@ -188,13 +197,13 @@ class HttpLanguageModel(ABC):
         return sse_data(stream)
 
     def _adapt(self, error: LanguageModelError) -> bool:
-        """Learn from an error what this server does not take; True when another try makes sense."""
+        """Learn from an error what this server does not take; True when it was that, whoever learned it first."""
         return False
 
     def _learns_of_temperature(self, error: LanguageModelError) -> bool:
         """Leave out the temperature from now on where the model says that it takes none."""
         said = (error.server_message or "").lower()
-        if error.status != 400 or "temperature" not in said or not self._sends_temperature:
+        if error.status != 400 or "temperature" not in said:
             return False
         self._sends_temperature = False
         return True
@@ -222,11 +231,14 @@ class HttpLanguageModel(ABC):
     ) -> Completion:
         """Complete `messages`; see `LanguageModel.complete`."""
         began = time.perf_counter()
+        limit = max_tokens or self._options.max_tokens
+        tried: list[dict[str, Any]] = []
+        refused: LanguageModelError | None = None
         while True:
-            body = self._body(
-                messages, response_format, max_tokens or self._options.max_tokens, tools, on_delta is not None
-            )
+            body = self._body(messages, response_format, limit, tools, on_delta is not None)
             body.update(self._options.body)
+            if refused is not None and body in tried:
+                raise refused  # nothing was left out: the project itself puts it in
             try:
                 if on_delta is None:
                     parts, exchange = await self._whole(body)
@@ -236,6 +248,8 @@ class HttpLanguageModel(ABC):
             except LanguageModelError as error:
                 if time.perf_counter() - began > self._options.call_limit or not self._adapt(error):
                     raise
+                tried.append(body)
+                refused = error
         return Completion(
             text=parts.text,
             finish_reason=parts.finish_reason,
@@ -347,12 +361,18 @@ class HttpLanguageModel(ABC):
         blank_run = 0
         heard = _Heard(stream)
         async with contextlib.aclosing(self._events(heard)) as events:  # type: ignore[type-var]
-            async for data in events:
+            while (data := await _next_event(events, decoder)) is not None:
                 lines.append(data)
                 if data == "[DONE]":
                     decoder.complete = True
                     break
+                if stream.cut_off and not parse_json(data).ok:
+                    break  # the connection ended within this event
                 delta = self._fed(decoder, data, stream.exchange)
+                if decoder.complete and decoder.last_word:
+                    if delta:
+                        on_delta(delta)
+                    break  # a server may keep the connection open after its last word
                 if delta:
                     on_delta(delta)
                     kept = len(delta) - len(delta.rstrip())
@@ -472,7 +492,7 @@ class HttpLanguageModel(ABC):
         except (HttpError, LanguageModelError):
             return None
         value = reply.json.value if reply.json is not None else None
-        rows = value.get("data", value.get("models")) if isinstance(value, dict) else None
+        rows = (value.get("data") or value.get("models")) if isinstance(value, dict) else None
         if not isinstance(rows, list):
             return None
         names = [row.get("id") or row.get("name") for row in rows if isinstance(row, dict)]
@@ -490,6 +510,37 @@ def _is_ok_object(text: str) -> bool:
     except ValueError:
         return False
     return isinstance(value, dict) and set(value) == {"ok"} and isinstance(value["ok"], bool)
+
+
+async def _next_event(events: AsyncIterator[str], decoder: StreamDecoder) -> str | None:
+    """Return the next event, `None` at the end; an answer that is complete waits a moment for its count of tokens."""
+    if not decoder.complete:
+        return await anext(events, None)
+    try:
+        async with asyncio.timeout(AFTER_THE_END):
+            return await anext(events, None)
+    except (TimeoutError, HttpError):
+        return None
+
+
+def listed(value: Any, what: str) -> list[Any]:
+    """Return a list that may be missing.
+
+    Raises:
+        ShapeError: it is something else.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ShapeError(f"{what} are no list")
+    return value
+
+
+def arguments_text(value: Any) -> str:
+    """Return the arguments of a call as JSON text; some servers send the object itself instead of its text."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else dumps(value)
 
 
 async def sse_data(stream: Lines) -> AsyncIterator[str]:
@@ -516,7 +567,8 @@ def error_text(value: Any) -> str | None:
     """Return the text of an `error` member inside an answer, `None` when there is no error."""
     error = value.get("error") if isinstance(value, Mapping) else None
     if not error:
-        return None
+        said = value.get("message") if isinstance(value, Mapping) and value.get("object") == "error" else None
+        return said if isinstance(said, str) else None
     if isinstance(error, Mapping):
         return str(error.get("message") or error.get("type") or json.dumps(error))
     return str(error)

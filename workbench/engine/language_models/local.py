@@ -26,6 +26,7 @@ from workbench.engine.language_models.http_model import Parts, ServerError, Shap
 from workbench.engine.language_models.openai_chat import ChatStreamDecoder, chat_message, chat_tools
 from workbench.engine.language_models.options import OptionReader
 from workbench.engine.model_settings import ModelSettings
+from workbench.engine.text import visible
 from workbench.engine.workers import WorkerCrashed, WorkerError, WorkerProcess, WorkerTimeout, shared_worker
 
 SMOLLM2_NAME = "SmolLM2-135M-Instruct"
@@ -123,7 +124,12 @@ def _checked_path(settings: ModelSettings, given: str | None, root: Path | None)
         raise LanguageModelError(
             "settings", f"The model {settings.name!r} names no file: set `path` to a .gguf file."
         )
-    path = Path(given).expanduser()
+    try:
+        path = Path(given).expanduser()
+    except RuntimeError:  # a user that is not known here
+        raise LanguageModelError(
+            "unavailable", f"{given} cannot be read: there is no such home folder."
+        ) from None
     if not path.is_absolute():
         if root is None:
             raise LanguageModelError(
@@ -135,10 +141,9 @@ def _checked_path(settings: ModelSettings, given: str | None, root: Path | None)
     try:
         with path.open("rb") as file:
             magic = file.read(len(_MAGIC))
-    except OSError as error:
-        raise LanguageModelError(
-            "unavailable", f"{given} cannot be read: {error.strerror or error}."
-        ) from None
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise LanguageModelError("unavailable", f"{visible(given)} cannot be read: {reason}.") from None
     if magic != _MAGIC:
         raise LanguageModelError("settings", f"{given} is no GGUF file.")
     return path

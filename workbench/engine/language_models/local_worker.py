@@ -37,7 +37,12 @@ class Program:
         params.model_alias = {str(self._options["alias"])}
         params.verbosity = 0
         params.warmup = False
-        self._server = xllamacpp.Server(params)
+        try:
+            self._server = xllamacpp.Server(params)
+        except RuntimeError as error:
+            raise OSError(
+                f"the model cannot be loaded; is its file complete? ({str(error).rstrip('.')})"
+            ) from error
 
     def info(self, params: Any, context: CallContext) -> Any:
         """Return what was loaded."""

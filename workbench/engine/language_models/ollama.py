@@ -24,6 +24,7 @@ from workbench.engine.language_models.http_model import (
     ShapeError,
     StreamDecoder,
     error_text,
+    listed,
     usage_of,
 )
 from workbench.engine.language_models.openai_chat import chat_tools
@@ -49,8 +50,17 @@ class OllamaModel(HttpLanguageModel):
 
     def _base(self) -> str:
         """The address without the folder of the OpenAI-compatible API, which people copy along."""
-        base = self._target.base_url.rstrip("/")
-        return base.removesuffix("/chat/completions").removesuffix("/v1")
+        base = self._target.base_url.strip().rstrip("/")
+        for path in (
+            "/chat/completions",
+            "/completions",
+            "/responses",
+            "/messages",
+            "/embeddings",
+            "/models",
+        ):
+            base = base.removesuffix(f"/v1{path}")
+        return base.removesuffix("/v1")
 
     def _body(
         self,
@@ -72,7 +82,7 @@ class OllamaModel(HttpLanguageModel):
                 options[name] = value
         body: dict[str, Any] = {
             "model": self._target.model,
-            "messages": [_message(message) for message in messages],
+            "messages": _conversation(messages),
             "stream": stream,
             "options": options,
         }
@@ -124,6 +134,19 @@ async def _lines(stream: Lines) -> AsyncIterator[str]:
             yield line
 
 
+def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return the messages; a result names its tool, since Ollama's templates tell results apart by that."""
+    names: dict[str, str] = {}
+    made: list[dict[str, Any]] = []
+    for message in messages:
+        names.update((call.id, call.name) for call in message.tool_calls)
+        data = _message(message)
+        if message.role == "tool" and message.tool_call_id in names:
+            data["tool_name"] = names[message.tool_call_id]
+        made.append(data)
+    return made
+
+
 def _message(message: Message) -> dict[str, Any]:
     data: dict[str, Any] = {"role": message.role, "content": message.text()}
     if not isinstance(message.content, str):
@@ -169,7 +192,7 @@ class OllamaStreamDecoder(StreamDecoder):
             raise ShapeError("it has no message")
         if isinstance(event.get("model"), str):
             self.parts.model = event["model"]
-        for call in message.get("tool_calls") or ():
+        for call in listed(message.get("tool_calls"), "its tool calls"):
             self._calls.append(self._call(call))
         if event.get("done"):
             self.complete = True

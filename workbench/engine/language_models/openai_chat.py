@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,9 @@ from workbench.engine.language_models.http_model import (
     ServerError,
     ShapeError,
     StreamDecoder,
+    arguments_text,
     error_text,
+    listed,
     usage_of,
 )
 from workbench.engine.language_models.options import endpoint
@@ -37,6 +40,10 @@ _FINISH: dict[str, FinishReason] = {
     "function_call": "tool_calls",
     "content_filter": "content_filter",
 }
+
+
+# Not merely "support": "supports at most 4096 tokens" is about the value of a parameter.
+_NOT_TAKEN = re.compile(r"unsupported|not (?:\w+ )?support|n't support|unrecognized|unknown|extra")
 
 
 class OpenAIChatModel(HttpLanguageModel):
@@ -88,18 +95,16 @@ class OpenAIChatModel(HttpLanguageModel):
         A request that is refused for a parameter costs nothing, and which models take which is not published.
         """
         said = (error.server_message or "").lower()
-        if error.status not in (400, 422) or not any(
-            w in said for w in ("support", "unrecognized", "unknown", "extra")
-        ):
+        if error.status not in (400, 422) or not _NOT_TAKEN.search(said):
             return False
-        if "max_tokens" in said and self._limit_name is None:
+        if "max_tokens" in said:
             other = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
             self._limit_name = other[self._usual_limit_name()]
             return True
-        if "temperature" in said and self._sends_temperature:
+        if "temperature" in said:
             self._sends_temperature = False
             return True
-        if "stream_options" in said and self._sends_stream_options:
+        if "stream_options" in said:
             self._sends_stream_options = False
             return True
         return False
@@ -237,33 +242,30 @@ def settle_filter(parts: Parts) -> Parts:
 
 
 def _tool_calls(value: Any) -> tuple[ToolCall, ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise ShapeError("its tool calls are no list")
-    return tuple(_tool_call(call, index) for index, call in enumerate(value))
+    calls = listed(value, "its tool calls")
+    return tuple(_tool_call(call, index) for index, call in enumerate(calls))
 
 
 def _tool_call(call: Any, index: int) -> ToolCall:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise ShapeError("a tool call has no name")
-    arguments = function.get("arguments")
     return ToolCall(
-        str(call.get("id") or f"call_{index}"),
-        function["name"],
-        arguments if isinstance(arguments, str) else "",
+        str(call.get("id") or f"call_{index}"), function["name"], arguments_text(function.get("arguments"))
     )
 
 
 class ChatStreamDecoder(StreamDecoder):
     """Puts together the chunks of a streamed chat completion."""
 
+    last_word = False  # the usage comes after the reason to finish
+
     def __init__(self) -> None:
         super().__init__()
         self._text: list[str] = []
         self._refusal: list[str] = []
-        self._calls: dict[int, dict[str, str]] = {}
+        self._calls: list[dict[str, str]] = []
+        self._at: dict[int, dict[str, str]] = {}  # by the index that the server gives
 
     def feed(self, event: Mapping[str, Any]) -> str:
         """Take one chunk; return the text that it adds."""
@@ -276,9 +278,12 @@ class ChatStreamDecoder(StreamDecoder):
         choices = event.get("choices")
         if not isinstance(choices, list):
             raise ShapeError("a chunk has no choices")
-        choice = choices[0] if choices else {}
-        if not isinstance(choice, dict):
+        if not all(isinstance(choice, dict) for choice in choices):
             raise ShapeError("a chunk's choice is no object")
+        # Of several answers that were asked for, the first counts.
+        choice: Mapping[str, Any] = next(
+            (choice for choice in choices if choice.get("index") in (0, None)), {}
+        )
         if choice.get("finish_reason") is not None:
             self.parts.finish_reason = finish_of(choice["finish_reason"])
             self.complete = True
@@ -288,8 +293,8 @@ class ChatStreamDecoder(StreamDecoder):
     def _delta(self, delta: Mapping[str, Any]) -> str:
         if isinstance(delta.get("refusal"), str):
             self._refusal.append(delta["refusal"])
-        for position, call in enumerate(delta.get("tool_calls") or ()):
-            self._call(call, position)
+        for call in listed(delta.get("tool_calls"), "the tool calls of a chunk"):
+            self._call(call)
         content = delta.get("content")
         if content is None:
             return ""
@@ -298,22 +303,33 @@ class ChatStreamDecoder(StreamDecoder):
         self._text.append(content)
         return content
 
-    def _call(self, call: Any, position: int) -> None:
+    def _call(self, call: Any) -> None:
         if not isinstance(call, dict):
             raise ShapeError("a tool call of a chunk is no object")
-        index = call.get("index")
-        entry = self._calls.setdefault(
-            index if isinstance(index, int) else position, {"id": "", "name": "", "arguments": ""}
-        )
         function = call.get("function") or {}
-        for name, piece in (
-            ("id", call.get("id")),
-            ("name", function.get("name")),
-            ("arguments", function.get("arguments")),
-        ):
-            if isinstance(piece, str):
-                # Only arguments come in pieces; some servers repeat the id and the name in every chunk.
-                entry[name] = entry[name] + piece if name == "arguments" else piece
+        if not isinstance(function, dict):
+            raise ShapeError("the function of a chunk's tool call is no object")
+        entry = self._entry(call.get("index"), call.get("id"), function.get("name"))
+        for key, piece in (("id", call.get("id")), ("name", function.get("name"))):
+            if isinstance(piece, str) and piece:
+                entry[key] = piece
+        # Only arguments come in pieces; some servers repeat the id and the name in every chunk.
+        entry["arguments"] += arguments_text(function.get("arguments"))
+
+    def _entry(self, index: Any, call_id: Any, name: Any) -> dict[str, str]:
+        """Return the call that a piece belongs to.
+
+        Some servers send whole calls without an index, or all with the index 0: there a new id with a name begins one.
+        """
+        numbered = isinstance(index, int)
+        known = self._at.get(index) if numbered else (self._calls[-1] if self._calls else None)
+        if known is not None and not (call_id and name and known["id"] and call_id != known["id"]):
+            return known
+        entry = {"id": "", "name": "", "arguments": ""}
+        self._calls.append(entry)
+        if numbered:
+            self._at[index] = entry
+        return entry
 
     def finish(self) -> Parts:
         """Return the whole answer."""
@@ -321,6 +337,6 @@ class ChatStreamDecoder(StreamDecoder):
         self.parts.refusal = "".join(self._refusal) or None
         self.parts.tool_calls = tuple(
             ToolCall(entry["id"] or f"call_{index}", entry["name"], entry["arguments"])
-            for index, entry in sorted(self._calls.items())
+            for index, entry in enumerate(self._calls)
         )
         return settle_filter(self.parts)

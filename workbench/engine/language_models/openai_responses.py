@@ -20,7 +20,9 @@ from workbench.engine.language_models.http_model import (
     ServerError,
     ShapeError,
     StreamDecoder,
+    arguments_text,
     error_text,
+    listed,
     usage_of,
 )
 from workbench.engine.language_models.openai_chat import settle_filter
@@ -80,9 +82,12 @@ class OpenAIResponsesModel(HttpLanguageModel):
 
 def _items(message: Message) -> list[dict[str, Any]]:
     if message.role == "tool":
-        return [
-            {"type": "function_call_output", "call_id": message.tool_call_id or "", "output": message.text()}
-        ]
+        images = not isinstance(message.content, str) and any(
+            part.get("type") == "image_url" for part in message.content
+        )
+        # Servers that imitate the API take text alone: a list goes out only where it carries an image.
+        output = _content(message) if images else message.text()
+        return [{"type": "function_call_output", "call_id": message.tool_call_id or "", "output": output}]
     items: list[dict[str, Any]] = []
     if message.content:
         items.append({"role": message.role, "content": _content(message)})
@@ -152,7 +157,7 @@ def _read_item(item: Any, texts: list[str], refusals: list[str], calls: list[Too
     if not isinstance(item, dict):
         raise ShapeError("an item of its output is no object")
     if item.get("type") == "message":
-        for part in item.get("content") or ():
+        for part in listed(item.get("content"), "the parts of its message"):
             if (
                 isinstance(part, dict)
                 and part.get("type") == "output_text"
@@ -166,12 +171,11 @@ def _read_item(item: Any, texts: list[str], refusals: list[str], calls: list[Too
             ):
                 refusals.append(part["refusal"])
     elif item.get("type") == "function_call":
-        arguments = item.get("arguments")
         calls.append(
             ToolCall(
                 str(item.get("call_id") or ""),
                 str(item.get("name") or ""),
-                arguments if isinstance(arguments, str) else "",
+                arguments_text(item.get("arguments")),
             )
         )
 
@@ -189,7 +193,17 @@ def _read_status(value: Mapping[str, Any], parts: Parts) -> None:
 
 
 class ResponsesStreamDecoder(StreamDecoder):
-    """Takes the events of a streamed response; the last one carries the whole."""
+    """Takes the events of a streamed response; the last one carries the whole.
+
+    Some servers leave its output empty, or leave it out: then the items that came before it count, else the pieces.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._whole = False
+        self._items: list[Any] = []
+        self._text: list[str] = []
+        self._refusal: list[str] = []
 
     def feed(self, event: Mapping[str, Any]) -> str:
         """Take one event; return the text that it adds."""
@@ -197,7 +211,40 @@ class ResponsesStreamDecoder(StreamDecoder):
         if kind == "error":
             raise ServerError(str(event.get("message") or error_text(event) or "the stream failed"))
         if kind in ("response.completed", "response.incomplete", "response.failed"):
-            self.parts = decode_response(event.get("response"))
-            self.complete = True
+            self.parts = decode_response(self._filled(event.get("response")))
+            self.complete = self._whole = True
+        elif kind == "response.output_item.done":
+            self._items.append(event.get("item"))
         delta = event.get("delta")
-        return delta if kind == "response.output_text.delta" and isinstance(delta, str) else ""
+        if not isinstance(delta, str):
+            return ""
+        if kind == "response.refusal.delta":
+            self._refusal.append(delta)
+        if kind != "response.output_text.delta":
+            return ""
+        self._text.append(delta)
+        return delta
+
+    def _filled(self, response: Any) -> Any:
+        """Return a response with the output that came before it, where it has none of its own."""
+        if (
+            not isinstance(response, Mapping)
+            or response.get("output")
+            or not isinstance(response.get("output", []), list)
+        ):
+            return response
+        return {**response, "output": self._items or self._heard()}
+
+    def _heard(self) -> list[Any]:
+        parts = [{"type": "output_text", "text": "".join(self._text)}] if self._text else []
+        if self._refusal:
+            parts.append({"type": "refusal", "refusal": "".join(self._refusal)})
+        return [{"type": "message", "content": parts}] if parts else []
+
+    def finish(self) -> Parts:
+        """Return the whole answer.
+
+        Raises:
+            ShapeError: nothing was said.
+        """
+        return self.parts if self._whole else decode_response(self._filled({}))

@@ -8,8 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from workbench.engine.http import HttpError, is_loopback, join_endpoint
+from workbench.engine.json_text import dumps
 from workbench.engine.language_models.base import LanguageModelError
-from workbench.engine.model_options import whole_call
+from workbench.engine.model_options import HEADER_NAME, header_problem, whole_call
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.prices import DEFAULT_CURRENCY, PRICE_OPTIONS, Prices, price_problem
 
@@ -26,7 +27,6 @@ _ENDPOINTS = (
     "api/generate",
     "api/tags",
 )
-_FORBIDDEN_HEADERS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "cookie"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ def read_options(settings: ModelSettings) -> Options:
         call_limit=whole_call(settings.options, "total_budget", budget, timeout),
         max_retries=read.integer("max_retries", 3, least=0) or 0,
         headers=_headers(settings),
-        body=read.mapping("body"),
-        secret_header=read.text("secret_header"),
+        body=_body(read),
+        secret_header=_secret_header(read),
         prices=read.prices(),
     )
 
@@ -97,7 +97,10 @@ class OptionReader:
             raise self.wrong(
                 key, f"a number from {least:g} to {most:g}" if most < float("inf") else "a positive number"
             )
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:  # a whole number may be longer than any float
+            raise self.wrong(key, "a number that fits a float") from None
 
     def integer(self, key: str, default: int | None = None, least: int | None = None) -> int | None:
         """Return a whole number, not under `least`."""
@@ -154,19 +157,31 @@ class OptionReader:
 def _headers(settings: ModelSettings) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in OptionReader(settings).mapping("headers").items():
-        if name.lower() in _FORBIDDEN_HEADERS:
-            raise LanguageModelError(
-                "settings",
-                f"The header {name!r} of the model {settings.name!r} would carry a key in the project. "
-                "Name a secret under `secret` instead.",
-            )
-        if not isinstance(value, str) or not f"{name}{value}".isprintable() or not f"{name}{value}".isascii():
-            raise LanguageModelError(
-                "settings",
-                f"The header {name!r} of the model {settings.name!r} cannot be sent: HTTP takes plain ASCII on one line.",
-            )
-        headers[name] = value
+        whose = f"The header {name!r} of the model {settings.name!r}"
+        if not isinstance(value, str):
+            raise LanguageModelError("settings", f"{whose} must be a text.")
+        headers[name] = value.strip()
+        if (wrong := header_problem(name, headers[name])) is not None:
+            problem, hint = wrong
+            more = f" {hint[0].upper()}{hint[1:]}." if hint else ""
+            raise LanguageModelError("settings", f"{whose} {problem}.{more}")
     return headers
+
+
+def _secret_header(read: OptionReader) -> str | None:
+    name = read.text("secret_header")
+    if name is not None and not HEADER_NAME.fullmatch(name):
+        raise read.wrong("secret_header", "the name of an HTTP header: letters, digits and dashes")
+    return name
+
+
+def _body(read: OptionReader) -> Mapping[str, Any]:
+    body = read.mapping("body")
+    try:
+        dumps(body)
+    except (TypeError, ValueError, RecursionError) as error:  # TOML has dates, and numbers that JSON has not
+        raise read.wrong("body", f"a table that JSON can hold ({error})") from None
+    return body
 
 
 def endpoint(base_url: str, path: str, version: str = "v1") -> str:
