@@ -18,6 +18,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.http_server import JsonHandler, serving
 from workbench.engine.decisions import decision_model_available
+from workbench.engine.history import HistoryError, HistoryStore
 from workbench.engine.projects import Project, ThresholdOrigin
 from workbench.engine.workflows import EMBEDDED
 
@@ -317,6 +318,19 @@ def test_the_run_is_in_the_history(run: Run, project: Path) -> None:
 
 
 # ---- failures ----
+
+
+def test_a_history_that_fails_does_not_take_the_figures_with_it(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise HistoryError("the disk is full")
+
+    monkeypatch.setattr(HistoryStore, "append", full)
+    outcome = run("evaluate", project, "--json")
+    assert outcome.status == 0
+    assert outcome.json["checks"]["bad"]["n"] == 10
+    assert "not stored whole: the disk is full" in outcome.err
 
 
 def test_a_model_that_is_down_is_status_3_and_is_named(run: Run, project: Path) -> None:

@@ -94,6 +94,22 @@ def test_a_stored_check_of_a_prompt_runs_again_with_the_same_counts() -> None:
     assert details == [each.detail for each in before.checks]
 
 
+def test_a_run_that_begins_beside_a_run_again_is_not_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = snapshot(LONG)
+    with HistoryStore.in_memory() as history:
+        check(project, history=history)
+        finish = history.finish_run
+
+        def finish_beside_another(run_id: int, *arguments: Any, **options: Any) -> None:
+            finish(run_id, *arguments, **options)
+            history.start_run("check", "of another process", {})
+
+        monkeypatch.setattr(history, "finish_run", finish_beside_another)
+        again = asyncio.run(run_again(project, history, 1))
+        assert (again, history.run(again).summary.parent_run) == (2, 1)
+        assert history.runs()[0].id == 3
+
+
 def test_runs_are_told_apart_by_the_last_message_which_is_what_differs() -> None:
     with HistoryStore.in_memory() as history:
         check(snapshot(LONG), history=history)

@@ -40,6 +40,7 @@ from workbench.engine.workflows import (
     translate_project,
     validate_project,
 )
+from workbench.engine.workflows.recording import Recorder
 
 SCHEMA = '{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false}'
 
@@ -413,3 +414,18 @@ def test_where_the_model_cannot_be_opened_the_error_says_what_the_other_checks_f
     both = GuardrailSettings(checks=(*RULES.checks, CheckSettings("bad", "Is it bad?")))
     with pytest.raises(DecisionError, match=r"nowhere\.gguf.*long: rejected \(5 characters\), card: passed"):
         asyncio.run(check_project(snapshot(input_guardrail=both, models=nowhere), "input", "texts"))
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before-an-event", "before-the-end"])
+def test_a_run_that_is_deleted_while_it_goes_on_ends_without_an_error(tmp_path: Path, late: bool) -> None:
+    with HistoryStore.open(tmp_path / "history.sqlite") as history:
+        recorder = Recorder(history)
+        recorder.start("check", "t", {}, model="m")
+        assert recorder.run_id is not None
+        history.delete(recorder.run_id)
+        if not late:
+            recorder.add("sent", {})
+        recorder.finish("passed", "")
+        assert history.runs() == []
+        assert history.problem is not None
+        assert ("there is no run 1" if late else "the run was deleted meanwhile") in history.problem

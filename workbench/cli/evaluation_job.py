@@ -12,7 +12,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -303,17 +302,19 @@ class _Interrupt:
 
 async def evaluate(job: Job, history: HistoryStore | None) -> None:
     """Run all stages and store that they ran."""
-    from workbench.engine.events import RunEvent
+    from workbench.engine.workflows.recording import Recorder
 
     model = _open(job)
-    began, run_id = time.monotonic(), None
+    recorder = Recorder(history)
     cases = sum(stage.total for stage in job.stages)
     names = [check.name for stage in job.stages for check in stage.guardrail.checks]
-    if history is not None:
-        words = " and ".join(stage.stage for stage in job.stages)
-        inputs = {"stage": words, "cases": cases, "checks": names}
-        title = f"Evaluate {words}, {cases} cases"
-        run_id = history.start_run("evaluate", title, inputs, model=model.name if model is not None else "")
+    words = " and ".join(stage.stage for stage in job.stages)
+    recorder.start(
+        "evaluate",
+        f"Evaluate {words}, {cases} cases",
+        {"stage": words, "cases": cases, "checks": names},
+        model=model.name if model is not None else "",
+    )
     outcome, summary = "done", ""
     try:
         with _Interrupt() as interrupt:
@@ -333,10 +334,9 @@ async def evaluate(job: Job, history: HistoryStore | None) -> None:
     finally:
         if model is not None:
             await model.aclose()
-        if history is not None and run_id is not None:
-            data = _stored_figures(job, summary)
-            history.append(run_id, RunEvent("evaluated", time.monotonic() - began, data))
-            history.finish_run(run_id, outcome, summary)
+        if recorder.run_id is not None:
+            recorder.add("evaluated", _stored_figures(job, summary))
+            recorder.finish(outcome, summary)
 
 
 def kept_results(job: Job) -> list[str]:

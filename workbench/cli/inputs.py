@@ -63,9 +63,8 @@ def text_argument(value: str) -> str:
         CliError: where it is not UTF-8, since another text than the one meant would be sent.
     """
     if value != "-":
-        if any(
-            "\ud800" <= character <= "\udfff" for character in value
-        ):  # how Python holds bytes that are not
+        # Bytes that are not come as halves of surrogate pairs.
+        if any("\ud800" <= character <= "\udfff" for character in value):
             raise CliError(f"{shorten(value)}: this text on the command line is not UTF-8")
         return value
     text = read_file("-").text

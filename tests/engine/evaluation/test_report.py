@@ -125,3 +125,24 @@ def test_a_figure_that_misses_a_gate_by_little_does_not_read_like_the_gate() -> 
     rows = [row(i, 0.9 if i < 8999 else 0.1, True) for i in range(10_000)]
     report = evaluate_rows(rows, GuardrailSettings(0.5, SETTINGS.checks[:1]), suggestions=False)
     assert report.gate_failures(min_recall=0.9) == ["a: recall 0.899900 is below 0.9"]
+
+
+def test_a_rounded_figure_never_reads_as_if_it_met_the_gate() -> None:
+    rows = [row(i, 0.9 if i < 1999 else 0.1, True) for i in range(2_000)]
+    report = evaluate_rows(rows, GuardrailSettings(0.5, SETTINGS.checks[:1]), suggestions=False)
+    assert report.gate_failures(min_recall=0.9996) == ["a: recall 0.999500 is below 0.9996"]
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "words"),
+    [
+        (1, 1, ["only 1 case is labelled yes and 1 no: the figures are rough"]),
+        (2, 1, ["only 2 cases are labelled yes and 1 no: the figures are rough"]),
+        (99, 1, ["only 1 case is labelled no: the figures are rough"]),
+        (99, 99, []),
+    ],
+)
+def test_few_cases_of_a_label_are_counted_in_one_sentence(yes: int, no: int, words: list[str]) -> None:
+    rows = [row(i, 0.9 - i / 1000, i < yes) for i in range(yes + no)]
+    report = evaluate_rows(rows, GuardrailSettings(0.5, SETTINGS.checks[:1]), suggestions=False)
+    assert list(report.checks["a"].warnings) == words

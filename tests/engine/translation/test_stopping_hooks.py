@@ -98,3 +98,17 @@ def test_a_model_that_gives_its_call_up_is_a_model_error_and_no_budget() -> None
 def test_a_setting_of_the_wrong_kind_is_refused_by_its_name(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(ValueError, match=named):
         asyncio.run(translator(BAD, GOOD, **settings).translate("r"))
+
+
+@HOOKS
+def test_a_hook_that_cancels_its_own_work_is_a_hook_error_and_does_not_end_the_caller(
+    hook: str, reply: str
+) -> None:
+    async def gives_up(*_: Any) -> Any:
+        raise asyncio.CancelledError
+
+    tested = translator(reply, GOOD)
+    setattr(tested, hook, gives_up)
+    result = asyncio.run(tested.translate("r"))
+    assert result.code == "hook_error"
+    assert hook in result.message

@@ -22,7 +22,7 @@ from workbench.cli.evaluation_job import (
 )
 from workbench.cli.inputs import load_project
 from workbench.cli.output import complain, print_json, write
-from workbench.cli.runs import add_model_options, open_history, secrets_for, wait_for
+from workbench.cli.runs import add_model_options, close_history, open_history, secrets_for, wait_for
 from workbench.engine.guardrails.settings import Stage
 
 if TYPE_CHECKING:
@@ -153,8 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
         except OSError as error:
             raise CliError(f"{error.filename or arguments.project}: {error.strerror or error}") from error
         finally:
-            if history is not None:
-                history.close()
+            close_history(history)
     return _report(job)
 
 

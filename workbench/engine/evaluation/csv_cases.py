@@ -34,10 +34,7 @@ class ColumnMapping:
 
 def csv_header(text: str) -> list[str]:
     """Return the column names in the first row; none for an empty file, or where that row cannot be read."""
-    try:
-        return [name.strip() for name in next(_rows(text), [])]
-    except csv.Error:
-        return []
+    return _header(_rows(text))
 
 
 def guess_mapping(header: Sequence[str], checks: Iterable[str]) -> ColumnMapping | None:
@@ -73,9 +70,7 @@ def read_csv_cases(
     made anew, so that no case replaces another.
     """
     reader = _rows(text)
-    header = csv_header(text)
-    if header:
-        next(reader)
+    header = _header(reader)
     columns = {name: i for i, name in enumerate(header)}
     wanted = [mapping.text, *mapping.labels.values(), mapping.id, mapping.note, mapping.user_message]
     for name in wanted:
@@ -141,6 +136,13 @@ class _rows:  # noqa: N801 - used like the function csv.reader
     @property
     def line(self) -> int:
         return self._reader.line_num
+
+
+def _header(reader: _rows) -> list[str]:
+    try:
+        return [name.strip() for name in next(reader, [])]
+    except csv.Error:
+        return []
 
 
 def _label(text: str) -> bool | str | None:

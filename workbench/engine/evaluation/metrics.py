@@ -402,8 +402,8 @@ class CostCurve:
 
     `thresholds` rise and end above the largest probability (flag nothing). `least` and `best` consider
     thresholds up to 1 only, since there are no others: a case with probability 1 is always flagged. `best` is
-    the whole half-open stretch (from, to] of thresholds with the least cost; `suggested` lies in its middle, `ideal` is the
-    threshold c_fp / (c_fp + c_fn) that would be best if the probabilities were calibrated.
+    the whole half-open stretch (from, to] of thresholds with the least cost; `suggested` lies in its middle,
+    `ideal` is the threshold c_fp / (c_fp + c_fn) that would be best if the probabilities were calibrated.
     """
 
     thresholds: FloatArray

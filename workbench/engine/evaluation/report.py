@@ -172,11 +172,14 @@ class EvaluationReport:
 
 
 def _shown(value: float | None, gate: float) -> str:
-    """Return a figure with so many digits that it does not read like the gate that it misses."""
+    """Return a figure with so many digits that, as it reads, it misses the gate."""
     if value is None:
         return "(not defined)"
     texts = (f"{value:.{digits}f}" for digits in (3, 6))
-    return next((text for text in texts if float(text) != gate), repr(value))
+    read = ((text, float(text)) for text in texts)
+    return next(
+        (text for text, figure in read if figure != gate and (figure < gate) == (value < gate)), repr(value)
+    )
 
 
 class Evaluation:
@@ -351,12 +354,8 @@ def _warnings(rows: CheckRows, p: Any, y: Any, kind: str) -> Sequence[str]:
     else:
         sides = {"yes": positives, "no": len(y) - positives}
         few = {side: count for side, count in sides.items() if count < FEW}
-        if len(few) == 2:
-            warnings.append(
-                f"only {few['yes']} cases are labelled yes and {few['no']} no: the figures are rough"
-            )
-        else:
-            warnings += [few_words(count, side) for side, count in few.items()]
+        if few:
+            warnings.append(few_words(few))
         if len(y) > 1 and float(p.min()) == float(p.max()) and kind == "model":
             warnings.append(f"all probabilities are {float(p[0]):g}: no threshold tells the cases apart")
     if len(rows.models) > 1:

@@ -203,17 +203,19 @@ def suggest(
         curve = cost_curve(probabilities, labels, 1.0, target)
         stretch = curve.best if curve is not None else None
     side, name = (negatives, "no") if kind in ("fpr", "conformal_fpr") else (positives, "yes")
-    few = few_words(side, name) if side < FEW else None
+    few = few_words({name: side}) if side < FEW else None
     figures = out_of_bag(probabilities, labels, rule, rounds)
     # All digits of the target: a bound of 0.1 % must not read as one of 0 %.
     reason = _REASONS[kind].format(target=target, share=f"{target * 100:.10g}%")
     return Suggestion(kind, target, threshold, reason, None, stretch, figures, few)
 
 
-def few_words(count: int, label: str) -> str:
-    """Return the warning that a side has few cases."""
+def few_words(few: Mapping[str, int]) -> str:
+    """Return the warning that a label, or both, has few cases: their number by label."""
+    (label, count), *others = few.items()
     cases = "case is" if count == 1 else "cases are"
-    return f"only {count} {cases} labelled {label}: the figures are rough"
+    more = "".join(f" and {number} {other}" for other, number in others)
+    return f"only {count} {cases} labelled {label}{more}: the figures are rough"
 
 
 _REASONS: dict[Kind, str] = {

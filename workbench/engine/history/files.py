@@ -15,6 +15,7 @@ _ADVICE = {
     "locked": "another program is writing to it; try again, or close that program",
     "readonly": "the file or its folder may not be written",
     "disk I/O error": "look whether the disk is still there",
+    "FOREIGN KEY": "the run was deleted meanwhile",
     "malformed": "the file is damaged; move it away, and a new one is begun",
 }
 

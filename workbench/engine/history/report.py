@@ -63,9 +63,8 @@ def _time(seconds: float) -> str:
 
 def _fenced(value: Any) -> list[str]:
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    text = text.encode("utf-8", "backslashreplace").decode(
-        "utf-8"
-    )  # half a surrogate pair, as JSON escapes it
+    # Half a surrogate pair is written as JSON escapes it.
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     fence = "```"
     while fence in text:
         fence += "`"

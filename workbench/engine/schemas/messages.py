@@ -378,22 +378,25 @@ def _about_not(error: Any, subject: str) -> _Text:
 
 
 def _about_contains(error: Any, subject: str) -> _Text:
-    wanted = error.schema.get("contains") if isinstance(error.schema, dict) else None
-    least, most = error.schema.get("minContains", 1), error.schema.get("maxContains")
-    count = f"at least {least}" if most is None else f"{least} to {most}"
-    return f"{subject} does not hold {count} elements that fit {excerpt_of(wanted, 60)}.", None
+    limit, keyword = (
+        ("at most", "maxContains") if error.validator == "maxContains" else ("at least", "minContains")
+    )
+    bound = error.schema.get(keyword, 1)
+    elements = "element that fits" if bound == 1 else "elements that fit"
+    return f"{subject} must hold {limit} {bound} {elements} {excerpt_of(error.schema['contains'], 60)}.", None
 
 
 def _about_dependent(error: Any, subject: str) -> _Text:
-    rules = error.validator_value if isinstance(error.validator_value, dict) else {}
-    for name, needed in rules.items():
-        if not isinstance(needed, list) or name not in error.instance:
-            continue
-        missing = [other for other in needed if other not in error.instance]
-        if missing:
-            words = " and ".join(excerpt_of(other, 40) for other in missing)
-            return f"{subject} has {excerpt_of(name, 40)} but lacks {words}, which goes with it.", "Add it."
-    return f"{subject} lacks a member that another one needs: {excerpt_of(error.validator_value, 60)}.", None
+    name = error.message
+    needed = error.validator_value[name]
+    missing = [
+        other for other in ([needed] if isinstance(needed, str) else needed) if other not in error.instance
+    ]
+    quoted = [excerpt_of(other, 40) for other in missing]
+    has = f"{subject} has {excerpt_of(name, 40)} but lacks"
+    if len(quoted) == 1:
+        return f"{has} {quoted[0]}, which goes with it.", "Add it."
+    return f"{has} {', '.join(quoted[:-1])} and {quoted[-1]}, which go with it.", "Add them."
 
 
 _DESCRIPTIONS: Final[dict[str, Callable[[Any, str], _Text]]] = {

@@ -158,6 +158,9 @@ def _extended(draft: str) -> Any:
     }
     if draft in ("Draft201909Validator", "Draft202012Validator"):
         overrides["unevaluatedProperties"] = _unevaluated_properties
+    for keyword in ("dependencies", "dependentRequired"):
+        if keyword in base.VALIDATORS:
+            overrides[keyword] = _dependencies
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if keyword in base.VALIDATORS:
             overrides[keyword] = _counted(base.VALIDATORS[keyword])
@@ -320,6 +323,19 @@ def _required(validator: Any, names: Any, instance: Any, schema: Any) -> Iterato
     """Report all missing members in one error, so that none is lost where errors are capped."""
     if validator.is_type(instance, "object") and any(name not in instance for name in names):
         yield _error("members are missing")
+
+
+def _dependencies(validator: Any, rules: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Report all that one member lacks in one error, whose message is the member's name."""
+    if not validator.is_type(instance, "object"):
+        return
+    for name, needed in rules.items():
+        if name not in instance:
+            continue
+        if not isinstance(needed, (str, list)):
+            yield from validator.descend(instance, needed, schema_path=name)
+        elif any(other not in instance for other in ([needed] if isinstance(needed, str) else needed)):
+            yield _error(name)
 
 
 def _unique_items(validator: Any, unique: Any, instance: Any, schema: Any) -> Iterator[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 from workbench.engine.language_models import Completion, Message, Usage
@@ -68,15 +68,8 @@ async def call_model(
     watched = _watch(on_delta, text, runaway) if on_delta is not None else None
     began = time.monotonic()
     call = asyncio.ensure_future(_ask(model, list(messages), {**options, "on_delta": watched}))
-    waiting: set[asyncio.Future[Any]] = {call, asyncio.ensure_future(runaway.wait())}
-    if cancel is not None:
-        waiting.add(asyncio.ensure_future(_until_set(cancel)))
-    try:
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        gave_up = call.done() and call.cancelled()
-        await _release(call, waiting)
-    if gave_up:
+    finished = await _end(call, runaway.wait(), *_until(cancel), seconds=seconds)
+    if finished and call.cancelled():
         raise ModelFailedError("The model gave its own call up.")
     if call.done() and not call.cancelled():
         completion = _normal(_outcome_of(call))
@@ -87,13 +80,26 @@ async def call_model(
     raise CallStoppedError("cancelled" if cancel is not None and cancel.is_set() else "budget")
 
 
-async def _release(work: asyncio.Future[Any], waiting: set[asyncio.Future[Any]]) -> None:
-    """End what was waited for beside `work`, and `work` itself where it goes on."""
-    for task in waiting - {work}:
-        task.cancel()
-    if not work.done():
-        work.cancel()
-        await asyncio.wait({work}, timeout=_GRACE_SECONDS)
+async def _end(work: asyncio.Future[Any], *others: Coroutine[Any, Any, Any], seconds: float | None) -> bool:
+    """Wait for `work`, no longer than for the first of `others` and `seconds`, and then end all of them.
+
+    Return whether `work` came to its end of its own accord.
+    """
+    rivals = [asyncio.ensure_future(other) for other in others]
+    try:
+        await asyncio.wait({work, *rivals}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        finished = work.done()
+        for task in rivals:
+            task.cancel()
+        if not finished:
+            work.cancel()
+            await asyncio.wait({work}, timeout=_GRACE_SECONDS)
+    return finished
+
+
+def _until(cancel: Any) -> list[Coroutine[Any, Any, None]]:
+    return [] if cancel is None else [_until_set(cancel)]
 
 
 async def _ask(model: Any, messages: list[Message], options: dict[str, Any]) -> Any:
@@ -202,19 +208,14 @@ async def resolved(value: Any | Awaitable[Any], *, cancel: Any = None, seconds: 
 
     Raises:
         CallStoppedError: cancelled, or out of time.
+        RuntimeError: the hook cancelled its own work.
     """
-    if not inspect.isawaitable(value) or (cancel is None and seconds is None):
-        return await value if inspect.isawaitable(value) else value
+    if not inspect.isawaitable(value):
+        return value
     work = asyncio.ensure_future(value)
-    waiting: set[asyncio.Future[Any]] = {work}
-    if cancel is not None:
-        waiting.add(asyncio.ensure_future(_until_set(cancel)))
-    try:
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        finished = work.done()
-    finally:
-        await _release(work, waiting)
-    if finished:
+    if await _end(work, *_until(cancel), seconds=seconds):
+        if work.cancelled():
+            raise RuntimeError("it gave itself up")
         return work.result()
     raise CallStoppedError("cancelled" if cancel is not None and cancel.is_set() else "budget")
 

@@ -80,8 +80,8 @@ class Recorder:
         assert self._history is not None
         try:
             return write()
-        except HistoryError as error:
-            self._history.problem = str(error)
+        except (HistoryError, KeyError) as error:  # a KeyError: somebody deleted the run meanwhile
+            self._history.problem = str(error.args[0])
             self._history = None
             return None
 
