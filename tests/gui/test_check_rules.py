@@ -29,6 +29,7 @@ from workbench.gui.models.cases import PROBABILITY
 from workbench.gui.models.checks import CheckListModel
 from workbench.gui.models.checks_origin import stale_threshold
 from workbench.gui.panes.guardrails import RENDERED, TYPED, GuardrailsPane
+from workbench.gui.shell.places import Place
 from workbench.gui.shell.session import Session
 from workbench.gui.widgets.check_table import BAR, OUTCOME, CheckResultModel
 
@@ -196,12 +197,12 @@ def test_a_rule_is_edited_duplicated_and_brought_back(
     assert session.snapshot().input_guardrail.checks[0] == CARD
 
 
-def test_the_keyboard_reaches_a_rule_s_row_first_in_the_list(
+def test_going_to_a_rule_gives_its_row_the_keyboard(
     qtbot: QtBot, session: Session, pane: GuardrailsPane
 ) -> None:
     put_in_front(session, CARD)
     pane.activateWindow()
-    pane.focus_first()
+    session.go_to(Place("guardrails", "input/card"))
     qtbot.waitUntil(lambda: pane.rows()[0].hasFocus(), timeout=WAIT_MS)
 
 
@@ -241,7 +242,6 @@ def test_no_threshold_turns_a_rule_s_row() -> None:
     model.set_settings(GuardrailSettings(0.5, (LONG,)))
     passed = CheckResult("long", LONG.question, 0.0, 0.5, "passed", "3 characters", kind="length")
     model.set_result(GuardrailResult("input", (passed,), ""))
-    model.preview_default(0.0)
     model.set_settings(GuardrailSettings(0.0, (LONG,)))
     assert model.row(0).state == "passed"
     assert not model.row(0).near

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -172,3 +174,41 @@ def test_a_test_of_the_connection_names_the_dialect_and_what_is_missing(
         assert "jev-latest is an alias" in words
     else:
         assert 'the server speaks another dialect: set provider = "system-one"' in words
+
+
+def test_what_a_model_answered_to_a_test_is_not_said_of_the_model_chosen_meanwhile(
+    qtbot: QtBot, session: Session
+) -> None:
+    """The server is ours: it answers when it is let."""
+    let, asked = threading.Event(), threading.Event()
+
+    class Server(JsonHandler):
+        def do_POST(self) -> None:
+            questions = self.read_json()["questions"]
+            asked.set()
+            let.wait(WAIT_MS / 1000)
+            answers = {name: {"type": "noul", "noul": 0.9} for name in questions}
+            self.answer(200, {"model": "slow-1", "answers": answers})
+
+    with serving(Server) as address:
+        dialog = ModelSettingsDialog(session, chosen="decision")
+        qtbot.addWidget(dialog)
+        dialog.show()
+        dialog.provider.setCurrentIndex(dialog.provider.findData("system-one"))
+        dialog.base_url.setText(address)
+        dialog.model.setText("slow-1")
+        dialog.activateWindow()
+        dialog.test_button.setFocus()
+        dialog.test()
+        qtbot.waitUntil(asked.is_set, timeout=WAIT_MS)
+        dialog.list.setCurrentRow(dialog.list.currentRow() + 1)
+        let.set()
+        qtbot.waitUntil(lambda: not session.jobs.busy(), timeout=WAIT_MS)
+        assert dialog.test_words.text() == ""
+        assert dialog.test_button.isEnabled()
+        dialog.list.setCurrentRow(dialog.list.currentRow() - 1)
+        dialog.test_button.setFocus()
+        qtbot.waitUntil(dialog.test_button.hasFocus, timeout=WAIT_MS)
+        dialog.test()
+        qtbot.waitUntil(lambda: "slow-1 answered" in dialog.test_words.text(), timeout=WAIT_MS)
+        assert dialog.test_button.hasFocus()

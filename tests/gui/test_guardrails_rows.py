@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.engine.guardrails import CheckResult, GuardrailResult
@@ -161,7 +163,7 @@ def test_moving_a_threshold_judges_the_stored_probability_and_equality_rejects()
 
 def test_the_default_threshold_moves_only_the_checks_that_inherit_it() -> None:
     model = shown(("promptInjection", 0.2, "passed"), ("offTopic", 0.2, "passed"))
-    model.preview_default(0.1)
+    model.set_settings(replace(SETTINGS, threshold=0.1))
     assert [row.state for row in model.rows()] == ["passed", "rejected"]
 
 

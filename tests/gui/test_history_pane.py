@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.gui.benches import (
 from workbench.engine.evaluation import ResultRow, evaluate_rows, evaluated_data
 from workbench.engine.events import RunEvent
 from workbench.engine.guardrails import CheckResult, CheckSettings, GuardrailResult, GuardrailSettings
+from workbench.engine.projects import Project
 from workbench.engine.translation import replay
 from workbench.gui.models.figures import format_size
 from workbench.gui.models.guard_turns import check_words
@@ -31,6 +33,7 @@ from workbench.gui.models.runs import TIME
 from workbench.gui.panes.history import HistoryPane
 from workbench.gui.panes.history.replay import SPEEDS
 from workbench.gui.shell.session import Session
+from workbench.gui.widgets.conversation import FOLLOW_MS
 from workbench.gui.widgets.diff_view import align
 
 pytestmark = pytest.mark.usefixtures("embedded_model")
@@ -97,6 +100,33 @@ def test_replay_buttons_step_and_stop_at_both_ends(qtbot: QtBot, pane: HistoryPa
     qtbot.mouseClick(pane.controls.buttons["last"], Qt.MouseButton.LeftButton)
     assert pane.replay.step == pane.replay.count() - 1
     assert not pane.controls.buttons["forward"].isEnabled()
+
+
+def test_each_step_of_a_replay_has_its_turn_in_view(qtbot: QtBot, pane: HistoryPane) -> None:
+    view = pane.view.conversation
+    view.setFixedHeight(240)
+    qtbot.mouseClick(pane.controls.buttons["first"], Qt.MouseButton.LeftButton)
+    while pane.controls.buttons["forward"].isEnabled():
+        qtbot.mouseClick(pane.controls.buttons["forward"], Qt.MouseButton.LeftButton)
+        qtbot.wait(FOLLOW_MS)
+        card = next(each for each in view._cards if each.turn.current)
+        top = card.mapTo(view.viewport(), card.rect().topLeft()).y()
+        low = top + card.height()
+        height = view.viewport().height()
+        assert top == 0 if card.height() > height else 0 <= top < low <= height
+
+
+def test_a_project_without_runs_shows_nothing_of_the_one_before_at_any_height(
+    qtbot: QtBot, session: Session, pane: HistoryPane, tmp_path: Path
+) -> None:
+    assert pane.view.conversation.isVisible()
+    Project.new(tmp_path / "empty", "Empty")
+    session.open(tmp_path / "empty")
+    for height in (300, 800):
+        pane.resize(1400, height)
+        qtbot.waitUntil(lambda height=height: pane.height() == height, timeout=WAIT_MS)
+        assert not pane.view.conversation.isVisible()
+        assert pane.view.empty.isVisible()
 
 
 def test_a_replay_needs_no_model_and_no_network(

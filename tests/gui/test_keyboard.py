@@ -151,6 +151,20 @@ def test_tab_goes_down_and_to_the_right_in_what_is_read_so(triage: MainWindow, s
         dialog.deleteLater()
 
 
+def test_tab_goes_from_the_run_button_through_the_checks_to_what_is_below_them(
+    triage: MainWindow, settled
+) -> None:
+    pane = triage.docks.show_pane("guardrails")
+    settled(triage.session)
+    order, widget = [], pane.run_button
+    while widget is not pane.exchange_link:
+        order.append(widget)
+        widget = widget.nextInFocusChain()
+        assert widget is not pane.run_button, "Tab does not reach what is below the checks"
+    spins = [row.spin for row in pane.rows()]
+    assert [each for each in order if each in (*spins, pane.compare_link)] == [*spins, pane.compare_link]
+
+
 def test_every_action_is_in_a_menu_or_the_palette_and_says_what_it_does(triage: MainWindow) -> None:
     palette = {entry.text for entry in triage._palette_entries()}
     menus: dict[str, QMenu] = {action.text(): action.menu() for action in triage.menuBar().actions()}

@@ -40,11 +40,13 @@ RUNS = [
     (
         "program",
         "program",
-        SimpleNamespace(record=SimpleNamespace(attempts=(object(),), outcome="cut_off")),
+        SimpleNamespace(record=SimpleNamespace(attempts=(object(),), outcome="truncated")),
         "rejected",
         "no program, cut off, 1.80 s, embedded",
     ),
-    ("tools", "tools", SimpleNamespace(outcome="step_limit"), "second", "step limit, 1.80 s, embedded"),
+    ("tools", "tools", SimpleNamespace(outcome="ok"), "passed", "answered, 1.80 s, embedded"),
+    ("tool limit", "tools", SimpleNamespace(outcome="limit"), "second", "too many round trips, 1.80 s, embedded"),
+    ("tool failed", "tools", SimpleNamespace(outcome="tool_error"), "second", "tool error, 1.80 s, embedded"),
 ]  # fmt: skip
 
 

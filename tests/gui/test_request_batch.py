@@ -142,6 +142,8 @@ def test_requests_of_the_history_are_taken_each_once(
     for request in (REQUEST, OTHER, REQUEST):
         with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
             session.translate(request)
+    # What became a program is no request for a value.
+    session.history.start_run("translate", "Program: x", {"request": "x", "target": "program"})  # type: ignore[union-attr]
     dialog.take_from_history()
     assert [row.request for row in dialog.model.rows] == [REQUEST, OTHER]
 

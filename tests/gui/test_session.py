@@ -175,6 +175,43 @@ def test_saving_writes_only_what_changed(open_session: Session, project_folder: 
     assert after.replace(b"Bye\n", b"Hello [%param.name%], you are [%param.age%].\n") == before
 
 
+def test_undone_to_what_is_on_disk_there_is_nothing_to_save(
+    open_session: Session, project_folder: Path
+) -> None:
+    from workbench.engine.projects import Project
+
+    session, said = open_session, []
+    session.dirty_changed.connect(said.append)
+    session.set_threshold("input", "rude", 0.2)
+    session.write_recovery()
+    assert Project.recovery_available(project_folder)
+    session.undo_stack.undo()
+    assert not session.dirty
+    assert not Project.recovery_available(project_folder)
+    session.undo_stack.redo()
+    session.save()
+    session.undo_stack.undo()
+    assert session.dirty
+    session.undo_stack.redo()
+    assert not session.dirty
+    # What cannot be undone is still to be saved.
+    Editor(session, 1).type("Bye")
+    session.set_threshold("input", "rude", 0.3)
+    session.undo_stack.undo()
+    assert session.dirty
+    assert said == [True, False, True, False, True, False, True]
+
+
+def test_typed_back_to_what_is_on_disk_there_is_nothing_to_save(open_session: Session, settled) -> None:
+    text = open_session.snapshot().messages[1].content
+    Editor(open_session, 1).type("oops")
+    settled(open_session)
+    assert open_session.dirty
+    Editor(open_session, 1).type(text)
+    settled(open_session)
+    assert not open_session.dirty
+
+
 def test_a_file_changed_on_disk_is_not_overwritten_unasked(
     open_session: Session, project_folder: Path
 ) -> None:

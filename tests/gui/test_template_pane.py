@@ -183,9 +183,30 @@ def test_a_quick_fix_mends_a_misspelt_name(open_window: MainWindow, settled) -> 
     editor.go_to(8)
     fixes = [fix for d in editor.diagnostics_at(8) for fix in d.fixes]
     assert fixes
-    open_window.session.fix_requested.emit(Place("message", "1"), fixes[0])
+    open_window.session.request_fix(Place("message", "1"), fixes[0])
     settled(open_window.session)
     assert open_window.session.rendering().messages[1].text == "Hi Ann"
+
+
+def test_a_quick_fix_never_meets_a_text_that_has_changed_since(
+    open_window: MainWindow, settled, qtbot
+) -> None:
+    editor = open_window.template.cards[1].editor
+    editor.replace_text("Hi [%param.Name%]")
+    settled(open_window.session)
+    fixes = [fix for d in editor.diagnostics_at(8) for fix in d.fixes]
+    open_window.session._cost = 1.0  # as after a slow rendering: the next one waits
+    editor.replace_text("Well, hi [%param.Name%]")
+    said = []
+    open_window.session.status.connect(said.append)
+    open_window.session.request_fix(Place("message", "1"), fixes[0])
+    assert editor.raw_text() == "Well, hi [%param.Name%]"
+    assert "changed" in said[0]
+    settled(open_window.session)
+    again = [fix for d in editor.diagnostics_at(14) for fix in d.fixes]
+    open_window.session.request_fix(Place("message", "1"), again[0])
+    settled(open_window.session)
+    assert open_window.session.rendering().messages[1].text == "Well, hi Ann"
 
 
 def test_an_object_graph_can_replace_the_messages_and_back(open_window: MainWindow, settled) -> None:

@@ -127,3 +127,15 @@ def test_a_line_that_shows_whole_sentences_ends_in_no_colon(qtbot: QtBot) -> Non
     qtbot.addWidget(line)
     line.resize(QFontMetrics(line.shown_font()).horizontalAdvance("recorded. Recorded answers:") + 8, 20)
     assert line.shown_text() == "recorded. Recorded answers"
+
+
+def test_a_label_of_figures_is_cut_between_them_and_never_inside_one(qapp: QApplication) -> None:
+    label = TokenLabel("ECE 0.177, 10 bins", elide=True)
+    label.show_whole_parts()
+    whole, first = (label.fontMetrics().horizontalAdvance(text) for text in (label.text(), "ECE 0.177"))
+    shown = []
+    for width in (whole + 4, whole - 4, first - 4):
+        label.resize(width, 20)
+        shown.append(label.shown_text())
+    assert shown == ["ECE 0.177, 10 bins", "ECE 0.177", ""]
+    label.deleteLater()

@@ -21,6 +21,7 @@ from workbench.engine.evaluation.intervals import clopper_pearson
 from workbench.engine.evaluation.metrics import confusion
 from workbench.engine.evaluation.rows import ResultsFile
 from workbench.engine.evaluation.run_lock import RunLock
+from workbench.engine.history import HistoryError, HistoryStore
 from workbench.engine.projects.edits import ThresholdOrigin
 from workbench.gui.models.cases import ID, OUTCOME, PROBABILITY
 from workbench.gui.models.cases_filter import CaseFilter
@@ -112,6 +113,18 @@ def test_a_run_fills_the_table_and_the_matrix_agrees_with_the_metrics(
     assert "30 of 30 cases answered" in pane.strip.words.text()
     assert session.history.runs(kind="evaluate")[0].outcome == "done"  # type: ignore[union-attr]
     assert {row.model for row in stored.values()} == {pane.lab.version()}
+
+
+def test_a_history_that_fails_does_not_take_the_answers_with_it(
+    qtbot: QtBot, session: Session, pane: ThresholdsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise HistoryError("the disk is full")
+
+    monkeypatch.setattr(HistoryStore, "append", full)
+    run_all(qtbot, session, pane)
+    assert "30 of 30 cases answered" in pane.strip.words.text()
+    assert session.history.problem == "the disk is full"  # type: ignore[union-attr]
 
 
 def test_a_second_run_asks_nothing_twice(
@@ -281,6 +294,21 @@ def test_all_thresholds_from_0_to_1_are_tried_without_a_model_call(
         pane.lab.preview(step / 100)
         expected = confusion(found.p, found.y, step / 100)
         assert counts(pane) == {"tp": expected.tp, "fn": expected.fn, "fp": expected.fp, "tn": expected.tn}
+
+
+def test_a_project_without_checks_is_offered_no_threshold_of_the_one_before(
+    qtbot: QtBot, session: Session, pane: ThresholdsPane, tmp_path: Path
+) -> None:
+    from workbench.engine.projects import Project
+
+    run_all(qtbot, session, pane)
+    recall = pane.verdicts.suggestions[0]
+    qtbot.waitUntil(recall.button.isEnabled, timeout=WAIT_MS)
+    Project.new(tmp_path / "empty", "Empty")
+    session.open(tmp_path / "empty")
+    qtbot.waitUntil(lambda: not recall.button.isEnabled(), timeout=WAIT_MS)
+    assert recall.result.text() == "–"
+    assert pane.verdicts.suggestions_head.note.text() == ""
 
 
 def test_a_suggestion_that_is_applied_notes_model_question_and_day_and_can_be_undone(

@@ -16,6 +16,7 @@ from workbench.engine.language_models import Completion, Message, ToolCall, Usag
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.gui.panes.tools import ToolsPane
 from workbench.gui.shell.session import Session
+from workbench.gui.widgets.conversation import FOLLOW_MS
 
 LOOKUP = ToolDefinition(
     "lookup", "Finds an order.", '{"type": "object"}', Simulation(json='{"state": "sent"}')
@@ -210,10 +211,24 @@ def test_the_model_answers_with_the_tools_and_every_call_is_shown(
     assert turns[-1].text == "It was sent."
     assert [turn.role for turn in turns if "not sent to the model" in turn.caption] == ["tool"]
     assert "nowhere" in turns[5].text
+    assert turns[5].caption == "error of nowhere, sent to the model"
     assert talking.talk.banner.headline() == "Answered."
     assert "2 tool calls" in talking.talk.banner.detail()
     assert "1 call gave an error" in talking.talk.banner.detail()
     assert session.history.run(1).summary.kind == "tool"  # type: ignore[union-attr]
+
+
+def test_the_answer_is_in_view_once_the_conversation_is_over(
+    qtbot: QtBot, session: Session, talking: ToolsPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_model(monkeypatch, Caller(["", "", "It was sent.\n" * 4]))
+    talking.resize(700, 420)
+    with qtbot.waitSignal(session.run_finished, timeout=WAIT_MS):
+        talking.talk.run_button.click()
+    bar = talking.talk.conversation.verticalScrollBar()
+    qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value(), timeout=WAIT_MS)
+    qtbot.wait(FOLLOW_MS)
+    assert 0 < bar.maximum() == bar.value()
 
 
 def test_the_project_s_prompt_goes_first_unless_it_is_left_out(

@@ -73,6 +73,15 @@ def test_a_step_that_fails_is_named(
     assert "failed: already closed" in tab.steps.turns()[-2].text
 
 
+def test_a_program_that_is_not_run_says_why(
+    qtbot: QtBot, session: Session, tab: ToolProgram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_model(monkeypatch, ScriptedModel([program(("nothing", "A7"))]))
+    run(qtbot, session, tab)
+    assert tab.banner.headline() == "No value: invalid."
+    assert tab.banner.detail() == 'There is no function "nothing". Nothing was run.'
+
+
 def test_the_project_can_make_programs_of_all_its_requests(session: Session, tab: ToolProgram) -> None:
     tab.always.click()
     assert session.snapshot().translation.target == "program"

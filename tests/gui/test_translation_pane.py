@@ -21,6 +21,7 @@ from tests.gui.benches import (
 )
 from workbench.engine.projects import Project
 from workbench.engine.translation import replay
+from workbench.gui.models.attempts import OUTCOME
 from workbench.gui.models.inputs import inputs_channel
 from workbench.gui.panes.schemas import SchemaPane
 from workbench.gui.panes.translation import TranslationPane
@@ -193,6 +194,7 @@ def test_stop_ends_the_call_of_the_model_and_keeps_what_had_arrived(
     qtbot.mouseClick(pane.stop_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: model.cancelled, timeout=WAIT_MS)
     assert pane.banner.headline() == "Stopped by you."
+    assert pane.model.index(0, OUTCOME).data() == "stopped by you"
     assert SECOND_REPLY.startswith(pane.reply.code.code())
     assert pane.translate_button.isEnabled()
 

@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 
 from workbench.gui.delegates.ink import status_color
 
@@ -54,14 +54,6 @@ def _pixmap(status: str, side: int, ratio: float, rgba: int) -> QPixmap:
 def status_pixmap(status: str, side: int = 16, ratio: float = 1.0, color: QColor | None = None) -> QPixmap:
     """Return the icon of `status` as a picture of `side` logical pixels."""
     return _pixmap(status, side, ratio, (color or status_color(status)).rgba())
-
-
-def status_icon(status: str, side: int = 16) -> QIcon:
-    """Return the icon of `status` in the theme in use."""
-    icon = QIcon()
-    for ratio in (1.0, 2.0):
-        icon.addPixmap(status_pixmap(status, side, ratio))
-    return icon
 
 
 def _ring(painter: QPainter) -> None:

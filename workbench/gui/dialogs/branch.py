@@ -17,9 +17,10 @@ from PySide6.QtWidgets import (
 
 from workbench.gui.dialogs.branch_schema import SchemaEdit
 from workbench.gui.models.figures import counted
+from workbench.gui.models.model_title import model_title
 from workbench.gui.models.runs import word_of
 from workbench.gui.shell.scale import resize_window
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.diagnostic_list import DiagnosticList

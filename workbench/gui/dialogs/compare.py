@@ -30,9 +30,10 @@ from workbench.gui.models.cases import LABEL_WORDS
 from workbench.gui.models.checks_sides import Comparison, Side, ask_both, compare, run_side, stored_sides
 from workbench.gui.models.figures import counted, format_probability, format_threshold
 from workbench.gui.models.figures_check import DEFINITIONS
+from workbench.gui.models.model_title import model_title
 from workbench.gui.panes.thresholds.batch import last_version, results_path
 from workbench.gui.shell.scale import fit, resize_window
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon, set_role
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, TokenLabel
 from workbench.gui.widgets.tables import fill_row

@@ -207,6 +207,7 @@ class ModelSettingsDialog(QDialog):
 
     def _show(self, name: str | None) -> None:
         self._name = name
+        self._session.jobs.cancel("test-model")  # its answer would stand under another model
         settings = self._models.get(name) if name is not None else None
         for field in (self.preset, self.provider, self.base_url, self.model, self.secret, self.test_button):
             field.setEnabled(settings is not None)
@@ -362,19 +363,23 @@ class ModelSettingsDialog(QDialog):
         if settings.provider in _NEEDS_ADDRESS and not settings.base_url:
             self._say("This provider needs an address.", "warning")
             return
-        self.test_button.setEnabled(False)
+        held = self.test_button.hasFocus()
+        self.test_button.setEnabled(False)  # Qt gives its keyboard focus to the next field
+        moved_to = self.focusWidget() if held else None
         self._say("Asking…", "second")
         root, secrets = self._session.snapshot().root, self._session.secrets
         decides = settings.decides
         self._session.jobs.run_async(
             lambda: try_model(settings, root, secrets, decides=decides),
-            self._tested,
-            lambda error: self._tested(Trial(str(error), good=False)),
+            lambda trial: self._tested(trial, moved_to),
+            lambda error: self._tested(Trial(str(error), good=False), moved_to),
             key="test-model",
         )
 
-    def _tested(self, trial: Trial) -> None:
+    def _tested(self, trial: Trial, moved_to: QWidget | None) -> None:
         self.test_button.setEnabled(True)
+        if moved_to is not None and moved_to.hasFocus():
+            self.test_button.setFocus()
         self._say(trial.words, "passed" if trial.good else "warning")
         if trial.models:
             completer = QCompleter(list(trial.models), self.model)

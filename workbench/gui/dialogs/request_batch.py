@@ -154,7 +154,8 @@ class RequestBatchDialog(QDialog):
     def take_from_history(self) -> None:
         """Take every request that was stored in the history, each once."""
         history = self._session.history
-        requests = stored_requests(history) if history is not None else []
+        target = self._session.snapshot().translation.target
+        requests = stored_requests(history, target) if history is not None else []
         self._take(requests, f"The history holds {counted(len(requests), 'request')}.")
 
     def _take(self, requests: list[str], words: str) -> None:

@@ -324,13 +324,6 @@ class CheckListModel(QAbstractListModel):
         self._put(position, self._rows[position].with_threshold(threshold, own=True))
         self.verdict_changed.emit()
 
-    def preview_default(self, threshold: float) -> None:
-        """Judge the rows that inherit by a default threshold that is still being changed."""
-        for position, row in enumerate(self._rows):
-            if not row.own:
-                self._put(position, row.with_threshold(threshold, own=False))
-        self.verdict_changed.emit()
-
     def _put(self, position: int, row: CheckRow) -> None:
         if self._rows[position] != row:
             self._rows[position] = row

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.engine.model_settings import ModelSettings
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.models.model_title import model_title
+from workbench.gui.shell.session import Session
 
 
 def describe_decisions(session: Session, settings: ModelSettings, on_done: Callable[[str], None]) -> None:

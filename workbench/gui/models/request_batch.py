@@ -15,6 +15,7 @@ from workbench.gui.widgets.diff_view import changes_in_words
 
 if TYPE_CHECKING:
     from workbench.engine.history import HistoryStore, Run
+    from workbench.engine.translation.settings import Target
 
 NUMBER, REQUEST, RESULT, CHANGE, TOKENS, TIME = range(6)
 _HEADS = ("", "Request", "Result", "Against the last run", "Tokens", "Time")
@@ -138,11 +139,14 @@ def tokens_words(run: Run | None) -> str:
     return " + ".join(str(sum(pair[side] or 0 for pair in numbers)) for side in (0, 1))
 
 
-def stored_requests(history: HistoryStore, limit: int = 200) -> list[str]:
-    """Return the requests of the newest stored translations, each once, newest first."""
+def stored_requests(history: HistoryStore, target: Target, limit: int = 200) -> list[str]:
+    """Return the requests of the newest stored translations that became a `target`, each once, newest first."""
+    from workbench.engine.workflows import target_of
+
     found: dict[str, None] = {}
     for summary in history.runs(kind="translate", limit=limit):
-        request = history.run(summary.id).inputs.get("request")
-        if isinstance(request, str) and request.strip():
+        run = history.run(summary.id)
+        request = run.inputs.get("request")
+        if isinstance(request, str) and request.strip() and target_of(run) == target:
             found.setdefault(request)
     return list(found)

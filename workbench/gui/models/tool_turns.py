@@ -35,7 +35,8 @@ def _turn(entry: ToolEntry) -> Turn:
         return Turn("assistant", _reply_text(entry), _reply_caption(entry))
     if entry.kind == "result":
         kind = "error" if entry.is_error else "result"
-        caption = f"{kind} of {entry.name} after {format_duration(entry.elapsed_ms)}, sent to the model"
+        took = "" if entry.elapsed_ms is None else f" after {format_duration(entry.elapsed_ms)}"
+        caption = f"{kind} of {entry.name}{took}, sent to the model"
         return Turn("tool", _parts(entry), caption)
     if entry.kind == "rolled_back":
         return Turn("tool", _parts(entry), f"{entry.name} was rolled back: sent to the model instead")

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSpinBox, QWi
 
 from workbench.engine.workflows.guard_record import GuardFold
 from workbench.gui.models.checks_loop import KIND, start_loop
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.models.model_title import model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.guard_steps import GuardSteps
 from workbench.gui.widgets.labels import TokenLabel

@@ -28,12 +28,13 @@ from workbench.gui.models.checks_origin import origin_words, stale_threshold
 from workbench.gui.models.expectations import describe_decisions
 from workbench.gui.models.figures import format_duration
 from workbench.gui.models.inputs import inputs_channel
+from workbench.gui.models.model_title import model_title
 from workbench.gui.models.shown_project import ShownProject
 from workbench.gui.models.strongest import StrongestParts
 from workbench.gui.panes.guard_loop import GuardLoop
 from workbench.gui.shell.places import Place, message_title
 from workbench.gui.shell.scale import fit
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import on_theme_changed, set_icon
 from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.check_row import CheckHead, CheckRowWidget, ThresholdSpin
@@ -99,6 +100,8 @@ class GuardrailsPane(QWidget):
         self._list_layout.addStretch(1)
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
+        # The keyboard goes to the rows, which scroll with it.
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(self._list)
         self.banner = Banner()
@@ -392,6 +395,7 @@ class GuardrailsPane(QWidget):
             widget.deleteLater()
         while len(self._rows) < len(rows):
             self._add_row_widget()
+            self._put_after_rows(self.compare_link, self.exchange_link)
         if self._selected >= len(rows):
             self._selected = len(rows) - 1
         self._empty.setVisible(not rows)
@@ -401,6 +405,13 @@ class GuardrailsPane(QWidget):
         )
         self._show_run_button()
         self._refresh_rows()
+
+    def _put_after_rows(self, *below: QWidget) -> None:
+        """Let Tab reach what stands below the rows after them, though the rows are made later."""
+        before: QWidget = self._rows[-1].spin
+        for widget in below:
+            self.setTabOrder(before, widget)
+            before = widget
 
     def _show_run_button(self) -> None:
         checks = bool(self.model().rows())
@@ -823,9 +834,3 @@ class GuardrailsPane(QWidget):
                 self.select(position)
                 self._rows[position].setFocus()
                 self._scroll.ensureWidgetVisible(self._rows[position])
-
-    def focus_first(self) -> None:
-        """Put the keyboard on the first check."""
-        if self._rows:
-            first = self._rows[0]
-            (first.bar if self.model().row(0).kind == "model" else first).setFocus()

@@ -242,7 +242,7 @@ class ProblemsPane(QWidget):
         """Add the quick fixes of a diagnostic to a menu."""
         place = place_of(diagnostic, self._session.snapshot(), self._session.parameter_set)
         for fix in diagnostic.fixes if place is not None else ():
-            menu.addAction(fix.title, lambda fix=fix: self._session.fix_requested.emit(place, fix))
+            menu.addAction(fix.title, lambda fix=fix: self._session.request_fix(place, fix))
         if diagnostic.fixes and place is not None:
             menu.addSeparator()
 

@@ -18,9 +18,10 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.gui.models.model_title import model_title
 from workbench.gui.shell.places import Place, message_title, place_of
 from workbench.gui.shell.scale import px
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import icon_pixmap, interface_font, on_theme_changed, small_font, theme
 
 NODE = Qt.ItemDataRole.UserRole + 1

@@ -153,8 +153,8 @@ class EditActions:
             self._session.status.emit(f"There is no quick fix for {subject}.")
         elif len(fixes) == 1:
             title, act = fixes[0]
+            self._session.status.emit(f"Done: {title}.")  # before it: what is not done says so itself
             act()
-            self._session.status.emit(f"Done: {title}.")
         else:
             menu = QMenu(widget)
             for title, act in fixes:
@@ -168,9 +168,7 @@ class EditActions:
         place = place_of(diagnostic, session.snapshot(), session.parameter_set)
         if place is None:
             return []
-        fixes: Mendings = [
-            (fix.title, partial(session.fix_requested.emit, place, fix)) for fix in diagnostic.fixes
-        ]
+        fixes: Mendings = [(fix.title, partial(session.request_fix, place, fix)) for fix in diagnostic.fixes]
         editor = self._editor_of(place)
         if editor is not None and place.start is not None:
             self._add_missing(fixes, diagnostic.fixes, self._use_at(editor, place.start))

@@ -7,6 +7,7 @@ from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.engine.outcomes import word_of
 from workbench.engine.text import shorten
 from workbench.gui.jobs import STOPPED
 from workbench.gui.models.figures import counted, format_duration
@@ -96,7 +97,9 @@ def _outcome(kind: str, result: Any) -> tuple[str, str]:
         return _translation(record, "not translated" if kind == "translate" else "no program")
     outcome = getattr(result, "outcome", None)
     if isinstance(outcome, str):
-        return outcome.replace("_", " "), "passed" if outcome in ("ok", "passed", "answered") else "second"
+        # The history calls a conversation with tools that went well answered, too.
+        done = outcome in ("ok", "passed", "answered")
+        return "answered" if outcome == "ok" else word_of(outcome), "passed" if done else "second"
     return (result, "second") if isinstance(result, str) else ("done", "second")
 
 
@@ -124,4 +127,4 @@ def _translation(record: Any, failed: str) -> tuple[str, str]:
         return (
             f"valid after {counted(repairs, 'repair')}" if repairs else "valid at the first reply"
         ), "passed"
-    return f"{failed}, {record.outcome.replace('_', ' ')}", "rejected"
+    return f"{failed}, {word_of(record.outcome)}", "rejected"

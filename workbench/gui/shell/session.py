@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QUndoStack
 
-from workbench.engine.diagnostics import Diagnostic, sort_diagnostics
+from workbench.engine.diagnostics import Diagnostic, Fix, sort_diagnostics
 from workbench.engine.guardrails.settings import Stage
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.projects.snapshot import ProjectSnapshot
@@ -89,6 +89,7 @@ class Session(QObject):
         self.decision_model_name: str | None = None
         self.chat_model_name: str | None = None
         self.undo_stack = QUndoStack(self)
+        self.undo_stack.cleanChanged.connect(self._undone_to_saved)
         self._secrets = secrets
         self._pulls: dict[object, tuple[str, Pull]] = {}
         self._dirty = False
@@ -96,6 +97,7 @@ class Session(QObject):
         self._validation: list[Diagnostic] = []
         self._collected: tuple[tuple[Any, ...], list[Diagnostic]] | None = None
         self._revision = 0
+        self._rendered_revision = self._validated_revision = -1
         self._cost = 0.0
         self._first_touch = 0.0
         self._results: dict[str, tuple[Any, int]] = {}
@@ -205,6 +207,7 @@ class Session(QObject):
             pull()
         for area in dict.fromkeys(area for area, _ in pending.values()):
             self.edited.emit(area)
+        self._look_for_changes()
 
     def forget(self, key: object) -> None:
         """Drop the pending text of `key` (its editor goes away after its text was taken)."""
@@ -284,6 +287,17 @@ class Session(QObject):
             self._dirty = dirty
             self.dirty_changed.emit(dirty)
 
+    def _undone_to_saved(self, clean: bool) -> None:
+        if clean:
+            self.flush()
+            self._look_for_changes()
+
+    def _look_for_changes(self) -> None:
+        """Call the project saved where undo, redo or typing has led back to what is on disk."""
+        if self._dirty and self.project is not None and not self.project.dirty:
+            self.discard_recovery()
+            self._mark(False)
+
     def text_command(self, *, undone: bool = False) -> bool:
         """Tell whether the change that undo (with `undone`: redo) would take back next concerns texts."""
         index = self.undo_stack.index() - (0 if undone else 1)
@@ -357,13 +371,24 @@ class Session(QObject):
         if revision != self._revision:
             return
         self._rendering = rendering
+        self._rendered_revision = revision
         self.rendered.emit(rendering)
         self.diagnostics_changed.emit()
 
     def _show_validation(self, revision: int, found: list[Diagnostic]) -> None:
-        if revision == self._revision and found != self._validation:
+        if revision != self._revision:
+            return
+        self._validated_revision = revision
+        if found != self._validation:
             self._validation = found
             self.diagnostics_changed.emit()
+
+    def request_fix(self, place: Place, fix: Fix) -> None:
+        """Let the pane of `place` mend its text, unless the text has changed since the problem was found there."""
+        if self._rendered_revision == self._validated_revision == self._revision:
+            self.fix_requested.emit(place, fix)
+        else:
+            self.status.emit("The text has just changed; look at the problem again.")
 
     def _job_failed(self, error: BaseException) -> None:
         self.status.emit(f"{type(error).__name__}: {error}")
@@ -703,6 +728,7 @@ class Session(QObject):
         self.project.save(overwrite=overwrite)
         self.discard_recovery()
         self._mark(False)
+        self.undo_stack.setClean()
         self.diagnostics_changed.emit()
 
     def save_as(self, folder: Path) -> None:
@@ -715,6 +741,7 @@ class Session(QObject):
         self.project.save_as(folder)
         self._keeper.open(self.project.root, records=self.records)
         self._mark(False)
+        self.undo_stack.setClean()
         self.project_changed.emit()
         self.history_changed.emit()
 
@@ -793,22 +820,3 @@ async def _close_all(models: list[Any]) -> None:
     for model in models:
         with contextlib.suppress(Exception):
             await model.aclose()
-
-
-def model_title(settings: ModelSettings | None) -> str:
-    """Return how a model is called in the window: `Embedded MiniLM`, or `model, host`."""
-    if settings is None:
-        return "No chat model"
-    if settings.provider == "embedded":
-        return "Embedded MiniLM"
-    if settings.provider == "recorded":
-        return "Recorded replies"
-    if settings.provider in ("local", "gguf"):
-        return settings.model or "Local model"
-    from urllib.parse import urlsplit
-
-    try:
-        host = urlsplit(settings.base_url).hostname if settings.base_url else settings.provider
-    except ValueError:  # no address yet; opening the model says so
-        host = None
-    return f"{settings.model or settings.name}, {host or settings.provider}"

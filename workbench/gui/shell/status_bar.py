@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench import __version__
 from workbench.engine.text import grouped
+from workbench.gui.models.model_title import model_title
 from workbench.gui.shell.last_run import LastRun, doing_words, failed_run, finished_run
 from workbench.gui.shell.scale import fit
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import icon_pixmap, on_theme_changed, set_role, small_font
 
 _MARKS = {"context": "[% … %]", "braces": "{ … }", "double-braces": "{{ … }}"}

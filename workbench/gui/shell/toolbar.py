@@ -10,9 +10,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
+from workbench.gui.models.model_title import model_title
 from workbench.gui.shell.actions import ActionSet
 from workbench.gui.shell.scale import fit, on_scale, px
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import icon, icon_pixmap, on_theme_changed, set_role, small_font
 from workbench.gui.shell.timers import one_shot
 

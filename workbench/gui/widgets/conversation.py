@@ -13,12 +13,15 @@ from workbench.gui.delegates.ink import color, scaled_font
 from workbench.gui.models.figures import counted
 from workbench.gui.shell.scale import fit
 from workbench.gui.shell.theme import icon_pixmap
+from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.code_view import CodeView
 from workbench.gui.widgets.labels import LinkButton, TokenLabel
 
 FOLDED_LINES = 12
 _OPEN_LINES = 40
 _FOLDED_CHARACTERS = 4000
+FOLLOW_MS = 300
+"""How long the view still goes after the current turn: cards get their height only when they are laid out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class _Card(QWidget):
         if turn.text != self.turn.text:
             self._all = self._all and turn.text.startswith(self.turn.text)
         self.turn = turn
+        self.update()  # the mark of the current turn is the card's own, outside head and body
         self.head.role = turn.role
         size = counted(len(turn.text), "character")
         self.head.caption = f"{turn.caption}, {size}" if turn.caption else size
@@ -170,13 +174,16 @@ class ConversationView(QScrollArea):
         self._layout.addStretch(1)
         self.setWidget(self._body)
         self._cards: list[_Card] = []
+        # When it has run out, what a reader unfolds does not move the view.
+        self._settling = one_shot(self, lambda: None, FOLLOW_MS)
+        self.verticalScrollBar().rangeChanged.connect(self._go_along)
 
     def turns(self) -> list[Turn]:
         """Return the turns that are shown."""
         return [card.turn for card in self._cards]
 
     def set_turns(self, turns: Sequence[Turn]) -> None:
-        """Show `turns`."""
+        """Show `turns`, with the current one in view."""
         while len(self._cards) > len(turns):
             card = self._cards.pop()
             self._layout.removeWidget(card)
@@ -190,13 +197,21 @@ class ConversationView(QScrollArea):
             if self._cards[position].turn != turn:
                 self._cards[position].show_turn(turn)
         self._empty.setVisible(not turns)
+        self._settling.start()
         # The cards get their places only when the layout runs.
         QTimer.singleShot(0, self, self._show_current)
 
+    def _go_along(self) -> None:
+        if self._settling.isActive():
+            self._show_current()
+
     def _show_current(self) -> None:
+        """Scroll as little as shows the whole current turn; of one that is higher than the view, its beginning."""
         current = next((card for card in self._cards if card.turn.current), None)
         if current is not None:
-            self.ensureWidgetVisible(current.head, 0, 40)
+            bar = self.verticalScrollBar()
+            lowest = current.geometry().bottom() + 1 - self.viewport().height()
+            bar.setValue(min(max(bar.value(), lowest), current.y()))
 
 
 class _Base(QWidget):

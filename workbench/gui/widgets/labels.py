@@ -60,6 +60,7 @@ class TokenLabel(QLabel):
         self._bold = bold
         self._monospace = monospace
         self._sentences = sentences
+        self._whole_parts = False
         self._elide = elide or sentences
         self.setWordWrap(wrap)
         self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
@@ -91,7 +92,15 @@ class TokenLabel(QLabel):
         if self._sentences and metrics.horizontalAdvance(text) > room:
             whole = [text[: found.end()].rstrip(" :;") for found in _SENTENCE_END.finditer(text)]
             text = next((each for each in reversed(whole) if metrics.horizontalAdvance(each) <= room), text)
+        if self._whole_parts:
+            parts = text.split(", ")
+            heads = (", ".join(parts[:count]) for count in range(len(parts), 0, -1))
+            return next((each for each in heads if metrics.horizontalAdvance(each) <= room), "")
         return metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+
+    def show_whole_parts(self) -> None:
+        """From now on cut at commas only, and show nothing before half of the first part: for figures."""
+        self._whole_parts = True
 
     def _flags(self) -> int:
         flags = int(self.alignment().value)

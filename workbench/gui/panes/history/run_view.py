@@ -152,6 +152,7 @@ class RunView(QWidget):
         if words is not None:
             self.empty.set_text(words)
         self._pages.setCurrentIndex(0)
+        self._kind = ""  # or another width of the pane would bring the parts of the last run back
         self.show_lanes([], -1)
         self._fit_timeline()
 

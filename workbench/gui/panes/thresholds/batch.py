@@ -323,9 +323,9 @@ class _Record:
     """The run's line in the history, where there is one."""
 
     def __init__(self, batch: Batch, model: str) -> None:
-        self._history, self._begun = batch.history, time.perf_counter()
-        if self._history is None:
-            return
+        from workbench.engine.workflows.recording import Recorder
+
+        self._recorder = Recorder(batch.history)
         guardrail = batch.snapshot.guardrail(batch.stage)
         inputs = {
             "stage": batch.stage,
@@ -333,16 +333,14 @@ class _Record:
             "checks": [check.name for check in guardrail.checks],
         }
         title = f"Evaluate {batch.stage}, {counted(len(batch.cases), 'case')}"
-        self._run_id = self._history.start_run("evaluate", title, inputs, model=model)
+        self._recorder.start("evaluate", title, inputs, model=model)
 
     def finish(self, outcome: str, words: str, answers: int, figures: Evaluation) -> None:
-        if self._history is None:
+        if self._recorder.run_id is None:
             return
         from workbench.engine.evaluation import evaluated_data
-        from workbench.engine.events import RunEvent
 
-        elapsed = time.perf_counter() - self._begun
         report = figures.report(suggestions=False)
         data = evaluated_data(report, cases=figures.cases, answers=answers, words=words)
-        self._history.append(self._run_id, RunEvent("evaluated", elapsed, data))
-        self._history.finish_run(self._run_id, outcome, words)
+        self._recorder.add("evaluated", data)
+        self._recorder.finish(outcome, words)

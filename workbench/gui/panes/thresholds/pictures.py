@@ -95,6 +95,7 @@ class Pictures(QSplitter):
         self.equal_mass.setToolTip("Bins that hold about equally many cases, instead of bins of equal width")
         self.reliability_head = SectionHead("Reliability")
         self.reliability_head.add(self.equal_mass)
+        self.reliability_head.note.show_whole_parts()
         below = QSplitter(Qt.Orientation.Horizontal)
         below.addWidget(self.tabs)
         below.addWidget(column(self.reliability_head, self.reliability))

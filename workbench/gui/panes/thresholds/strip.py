@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from workbench.gui.jobs import STOPPED
 from workbench.gui.models.cases_columns import ERROR, NO_ANSWER, REFUSED
 from workbench.gui.models.figures import counted, format_left, grouped, joined
+from workbench.gui.models.model_title import model_title
 from workbench.gui.panes.thresholds.lab import Lab
-from workbench.gui.shell.session import model_title
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.labels import SegmentedControl, StatusMark, Strip, TokenLabel
 

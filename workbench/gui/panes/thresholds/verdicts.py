@@ -196,10 +196,14 @@ class Verdicts(QWidget):
     def _ask(self) -> None:
         """Work out the suggestions as a job; their figures come from a bootstrap and take a moment."""
         lab, found = self._lab, self._lab.figures()
-        if lab.session.project is None or not lab.check_name or lab.session.jobs.closed:
+        if lab.session.jobs.closed:
+            return
+        if lab.session.project is None or not lab.check_name:
+            self._show_no_suggestions("", "", "no check is chosen")
             return
         if words := lab.rule_words():
-            self._show_no_suggestions(words)
+            reason = "no threshold to suggest: its answer is 0 or 1"
+            self._show_no_suggestions("asks no model", words, reason)
             return
         wishes = [(row.kind, row.target()) for row in self.suggestions]
         asked = (id(found), found, wishes)
@@ -215,14 +219,13 @@ class Verdicts(QWidget):
             key="suggest",
         )  # fmt: skip
 
-    def _show_no_suggestions(self, words: str) -> None:
+    def _show_no_suggestions(self, note: str, tip: str, reason: str) -> None:
         from workbench.engine.evaluation import Suggestion
 
         self._asked = ()
-        self.suggestions_head.note.set_text("asks no model")
-        self.suggestions_head.note.setToolTip(words)
+        self.suggestions_head.note.set_text(note)
+        self.suggestions_head.note.setToolTip(tip)
         for row in self.suggestions:
-            reason = "no threshold to suggest: its answer is 0 or 1"
             row.show_suggestion(Suggestion(row.kind, row.target(), None, reason))
 
     def _show_suggestions(self, found: list[Suggestion]) -> None:

@@ -27,6 +27,7 @@ from workbench.gui.panes.tools.form import ToolForm
 from workbench.gui.panes.tools.program import ToolProgram
 from workbench.gui.panes.tools.talk import ToolTalk
 from workbench.gui.shell.places import Place
+from workbench.gui.shell.scale import fit
 from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.widgets.code_view import CodeView
@@ -84,7 +85,7 @@ class ToolsPane(QWidget):
         for button in (self.add_button, self.duplicate_button, self.remove_button):
             self.head.add(button)
         left = column(self.head, self.list)
-        left.setMinimumWidth(160)
+        fit(left, min_width=160)
         self.description = TokenLabel("", "second", wrap=True)
         self.description.setContentsMargins(12, 6, 12, 6)
         self.form = ToolForm()

@@ -13,16 +13,13 @@ from workbench.gui.models.figures import counted
 from workbench.gui.models.program_turns import turns_of_program
 from workbench.gui.models.runs import word_of
 from workbench.gui.panes.tools.run_view import ToolRunView
+from workbench.gui.panes.translation.words import why_failed
 from workbench.gui.shell.session import Session
-from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.conversation import Turn
 from workbench.gui.widgets.text_input import TextInput
 
 if TYPE_CHECKING:
     from workbench.engine.translation import Failure, Success
-
-FOLLOW_MS = 300
-"""How long after its end the view still follows a run: cards get their height only when they are laid out."""
 
 
 class ToolProgram(ToolRunView):
@@ -43,9 +40,6 @@ class ToolProgram(ToolRunView):
         )
         super().__init__(session, self.always, self.request, parent)
         self.steps = self.turns_view
-        self._follow = False
-        self._still = one_shot(self, self._stand_still, FOLLOW_MS)
-        self.steps.verticalScrollBar().rangeChanged.connect(self._go_along)
         self.always.clicked.connect(self._set_target)
         self._reset()
 
@@ -86,24 +80,6 @@ class ToolProgram(ToolRunView):
             return False
         return kind in (self.KIND, "translate")
 
-    def _on_started(self, kind: str) -> None:
-        if self._follows(kind):
-            self._still.stop()
-            self._follow = True
-        super()._on_started(kind)
-
-    def _go_along(self, _low: int, high: int) -> None:
-        """Keep the last step in view while the run goes on; later, what a reader unfolds must not move the view."""
-        if self._follow:
-            self.steps.verticalScrollBar().setValue(high)
-
-    def _stand_still(self) -> None:
-        self._follow = False
-
-    def _ended(self) -> None:
-        super()._ended()
-        self._still.start()
-
     def _show_outcome(self, result: Success[Any] | Failure) -> None:
         from workbench.engine.translation import Failure, replay_program
 
@@ -111,7 +87,10 @@ class ToolProgram(ToolRunView):
         ran = f"{counted(len(program.steps), 'step')} ran." if program is not None else "Nothing was run."
         if isinstance(result, Failure):
             headline = f"No value: {word_of(result.code)}."
-            self.banner.show_words("error", headline, f"{result.message.splitlines()[0]} {ran}")
+            why = result.message.splitlines()[0]
+            # A line that only introduces the errors says nothing without the first of them.
+            why = why_failed(result.record) if why.endswith(":") else why
+            self.banner.show_words("error", headline, f"{why} {ran}")
         else:
             value = shorten(dumps(program.value), 120) if program is not None else ""
             self.banner.show_words("passed", "The program ran.", f"{ran} Value: {value}")

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QCheckBox, QPushButton, QSplitter, QVBoxLayout, QW
 
 from workbench.engine.events import RunEvent
 from workbench.gui.jobs import STOPPED
+from workbench.gui.models.model_title import model_title
 from workbench.gui.models.shown_project import ShownProject
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.conversation import ConversationView, Turn

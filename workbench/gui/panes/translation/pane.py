@@ -36,17 +36,23 @@ from workbench.gui.models.attempts import (
 )
 from workbench.gui.models.expectations import describe_chat
 from workbench.gui.models.inputs import inputs_channel
+from workbench.gui.models.model_title import model_title
 from workbench.gui.models.runs import word_of
 from workbench.gui.models.shown_project import ShownProject
 from workbench.gui.panes.translation.form import TranslationForm
 from workbench.gui.panes.translation.prompts import PromptsView
 from workbench.gui.panes.translation.requests import known_requests
 from workbench.gui.panes.translation.sent import SentLine
-from workbench.gui.panes.translation.words import VALID_IS_NOT_RIGHT, arriving_words, outcome_banner
+from workbench.gui.panes.translation.words import (
+    VALID_IS_NOT_RIGHT,
+    arriving_words,
+    ended_record,
+    outcome_banner,
+)
 from workbench.gui.shell.places import Place
 from workbench.gui.shell.rule_places import show_rule
 from workbench.gui.shell.scale import fit, px
-from workbench.gui.shell.session import Session, model_title
+from workbench.gui.shell.session import Session
 from workbench.gui.shell.theme import set_icon
 from workbench.gui.shell.timers import one_shot
 from workbench.gui.widgets.conversation import ConversationView
@@ -320,11 +326,12 @@ class TranslationPane(QWidget):
 
     def _load_requests(self) -> None:
         """Collect requests of stored runs and of the project's recordings; a recorded model answers only those."""
-        history, root = self._session.history, self._session.snapshot().root
+        snapshot = self._session.snapshot()
         self._session.jobs.run_pool(
             known_requests,
-            history,
-            root,
+            self._session.history,
+            snapshot.root,
+            snapshot.translation.target,
             on_done=self._requests_found,
             on_error=lambda error: self._session.status.emit(f"Earlier requests: {error}"),
             key="requests",
@@ -441,12 +448,12 @@ class TranslationPane(QWidget):
         if kind != "translate":
             return
         self._refresh.stop()
+        stopped = message == STOPPED
         if self._fold is not None:
-            self._record = self._fold.record()
+            self._record = ended_record(self._fold.record(), "cancelled" if stopped else "model_error")
         self._fold = None
         self._show_record()
         self._show_buttons()
-        stopped = message == STOPPED
         self._said = (
             ("none", "Stopped by you.", "") if stopped else ("error", "The translation failed.", message)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.json_text import dumps
@@ -23,7 +24,7 @@ def outcome_banner(record: TranslationRecord) -> tuple[str, str, str]:
     recorded = "Recorded reply, no model ran. " if any(a.recorded for a in record.attempts) else ""
     if record.outcome != "ok":
         kind = "rejected" if status_of(record.outcome) == "rejected" else "error"
-        return kind, f"Not translated: {word_of(record.outcome)}.", f"{recorded}{_why(record)}"
+        return kind, f"Not translated: {word_of(record.outcome)}.", f"{recorded}{why_failed(record)}"
     repairs = max(0, len(record.attempts) - 1)
     usage = record.usage
     tokens = format_tokens(usage.input_tokens, usage.output_tokens) if usage is not None else "tokens unknown"
@@ -69,7 +70,7 @@ def arriving_words(attempt: Attempt, value: Any) -> str:
     return f"{size} so far: {shorten(dumps(value), 120)}"
 
 
-def _why(record: TranslationRecord) -> str:
+def why_failed(record: TranslationRecord) -> str:
     """Return the first error of the last attempt, and how many more there are."""
     last = record.attempts[-1].diagnostics if record.attempts else ()
     errors = [each for each in last if each.severity == "error"]
@@ -77,3 +78,11 @@ def _why(record: TranslationRecord) -> str:
         return record.message.splitlines()[0] if record.message else ""
     more = f" And {counted(len(errors) - 1, 'more error')}." if len(errors) > 1 else ""
     return f"{errors[0].message}{more}"
+
+
+def ended_record(record: TranslationRecord, outcome: str) -> TranslationRecord:
+    """Return the record of a run that was broken off: what still ran in it ended with `outcome`."""
+    attempts = tuple(
+        replace(each, outcome=outcome) if each.outcome == "running" else each for each in record.attempts
+    )
+    return replace(record, attempts=attempts, outcome=outcome)
