@@ -149,8 +149,22 @@ def test_progress_counts_up_to_the_total_with_the_time_left() -> None:
     assert [p.done for p in seen] == list(range(1, 11))
     assert seen[-1].total == 10
     assert seen[-1].remaining_s == 0
-    assert seen[0].remaining_s is not None
-    assert seen[0].remaining_s > 0
+    guesses = [p.remaining_s for p in seen]
+    assert guesses[0] is None
+    assert all(guess is not None and guess > 0 for guess in guesses[4:-1])
+
+
+def test_the_time_left_does_not_count_the_loading_of_the_model() -> None:
+    class Loading(Counting):
+        async def decide(self, request: Any) -> Any:
+            if not self.texts:
+                self.texts.append("loading")
+                await asyncio.sleep(0.5)
+            return await super().decide(request)
+
+    seen: list[Progress] = []
+    go(Loading(delay=0.001), on_progress=seen.append, concurrency=1)
+    assert max(p.remaining_s or 0.0 for p in seen) < 0.5
 
 
 # ---- resume -------------------------------------------------------------------------------------------

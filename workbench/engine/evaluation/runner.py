@@ -181,6 +181,7 @@ class EvaluationRun:
         """
         guardrail_from_settings(self.settings, self.model, self.stage)
         self._started = time.perf_counter()
+        self._warm: tuple[float, int] | None = None
         if self._lock is not None:
             self._lock.acquire()
         pending: set[asyncio.Task[list[ResultRow]]] = set()
@@ -422,12 +423,30 @@ class EvaluationRun:
             return
         elapsed = time.perf_counter() - self._started
         done = self._asked + self._kept
-        remaining = None
-        if self._total is not None and self._asked:
-            remaining = elapsed / self._asked * max(0, self._total - done)
         self._on_progress(
-            Progress(done, self._total, self._asked, self._kept, self._failed, elapsed, remaining)
+            Progress(
+                done,
+                self._total,
+                self._asked,
+                self._kept,
+                self._failed,
+                elapsed,
+                self._remaining(elapsed, done),
+            )
         )
+
+    def _remaining(self, elapsed: float, done: int) -> float | None:
+        """Estimate the seconds left from the calls after the first ones, which may have waited for the model to load."""
+        if self._total is None:
+            return None
+        if done >= self._total:
+            return 0.0
+        if self._warm is None and self._asked >= self._concurrency:
+            self._warm = (elapsed, self._asked)
+        if self._warm is None or self._asked == self._warm[1]:
+            return None
+        since, first = self._warm
+        return (elapsed - since) / (self._asked - first) * (self._total - done)
 
 
 def model_source(info: ModelInfo, model: Any) -> str:
