@@ -27,6 +27,7 @@ from workbench.engine.http import (
     retry_after,
     server_message,
 )
+from workbench.engine.json_text import dumps
 from workbench.engine.secrets import Secret, origin_of
 
 URL = "https://models.example/v1/decisions"
@@ -301,12 +302,33 @@ def test_a_secret_is_sent_as_a_bearer_token_and_shown_nowhere() -> None:
     assert error.exchange.request_headers["Authorization"] == "***"
 
 
+def test_a_key_whose_letters_a_server_escapes_is_not_in_what_it_said() -> None:
+    page = b'{"error": {"message": "wrong key \\u0073k-secret-value-\\u0031"}}'
+    error = failure(Script(httpx.Response(401, content=page)), secret=KEY)
+    assert error.server_message == "wrong key [secret openai]"
+
+
 def test_a_secret_inside_the_body_is_scrubbed_from_the_record() -> None:
     async def run() -> Any:
         http = client(Script(OK))
         return await http.post_json(URL, {"input": "my key is sk-secret-value-1"}, secret=KEY)
 
     assert asyncio.run(run()).request.request_body == {"input": "my key is [secret openai]"}
+
+
+def test_a_secret_is_scrubbed_from_a_body_of_any_depth_and_the_body_itself_stays_what_it_is() -> None:
+    def nested(text: str) -> Any:
+        value: Any = [text, 1.5, None]
+        for level in range(2000):
+            value = {text: value} if level % 2 else [value]
+        return value
+
+    async def run(body: Any) -> Any:
+        return (await client(Script(OK)).post_json(URL, body, secret=KEY)).request.request_body
+
+    body = nested("key sk-secret-value-1")
+    assert dumps(asyncio.run(run(body))) == dumps(nested("key [secret openai]"))
+    assert dumps(body) == dumps(nested("key sk-secret-value-1"))
 
 
 def test_a_secret_that_a_streaming_server_sends_back_in_a_header_is_scrubbed() -> None:
@@ -808,13 +830,14 @@ def test_an_environment_that_cannot_be_used_is_named(
     assert error.attempts == 1  # trying again changes no environment
 
 
-def test_headers_of_a_caller_take_the_place_of_the_same_headers_in_other_case() -> None:
+@pytest.mark.parametrize("name", ["user-agent", "USER-AGENT"])
+def test_headers_of_a_caller_take_the_place_of_the_same_headers_in_other_case(name: str) -> None:
     async def run() -> None:
         async with serve(answers(reply({}))) as server:
             http = HttpClient(max_retries=0)
-            done = await http.post_json(server.url, {}, headers={"user-agent": "me"})
+            done = await http.post_json(server.url, {}, headers={name: "me"})
             await http.aclose()
-            sent = [name.lower() for name in done.request.request_headers]
+            sent = [each.lower() for each in done.request.request_headers]
             assert sent.count("user-agent") == 1
             assert server.requests[0].headers["user-agent"] == "me"
 
@@ -830,3 +853,27 @@ def test_a_redirect_names_its_target_whatever_page_comes_with_it() -> None:
             return caught.value
 
     assert "https://other.example/v1" in asyncio.run(run()).message
+
+
+def test_a_stream_that_is_not_utf8_names_the_byte_with_the_mark_at_its_beginning_counted() -> None:
+    async def run() -> None:
+        http = client(Script(httpx.Response(200, content=b"\xef\xbb\xbfone\ncaf\xe9\n")))
+        async with http.stream_lines(URL, {}) as stream:
+            async for _ in stream:
+                pass
+
+    with pytest.raises(HttpError, match=r"byte 10 \(0xE9\)"):
+        asyncio.run(run())
+
+
+def test_the_mark_at_the_beginning_of_a_stream_is_no_part_of_its_first_line() -> None:
+    async def body() -> Any:
+        for piece in (b"\xef", b"\xbb\xbfone", b"\ntwo"):
+            yield piece
+
+    async def run() -> list[str]:
+        http = client(Script(lambda: httpx.Response(200, content=body())))
+        async with http.stream_lines(URL, {}) as stream:
+            return [line async for line in stream]
+
+    assert asyncio.run(run()) == ["one", "two"]

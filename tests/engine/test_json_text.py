@@ -473,6 +473,7 @@ def test_hostile_texts_take_linear_time() -> None:
         ('{"a":1,\u00a0"b":2}', "U+00A0 (no-break space)", (7, 8)),
         ('{"a":1\ufeff,"b":2}', "U+FEFF (zero width no-break space)", (6, 7)),
         ('{"a":\u200b\u200b1,"b":2}', "U+200B (zero width space)", (5, 7)),
+        ('{"a":1,\u00a0 \n"b":2}', "U+00A0 (no-break space)", (7, 8)),  # the rest is JSON's own
         ('{"a"\u2028:1,"b":2}', "U+2028 (line separator)", (4, 5)),
         ('{"a":1,"b":2}\u00ad', "U+00AD (soft hyphen)", (13, 14)),
     ],

@@ -347,3 +347,25 @@ def test_scrubbing_takes_time_by_the_length_of_the_text_alone(text: str) -> None
     began = time.perf_counter()
     assert secrets.scrub(f"{text}abcd") == f"{text}abcd"
     assert time.perf_counter() - began < 3
+
+
+def test_a_value_with_many_backslashes_is_looked_for_as_fast_as_any() -> None:
+    odd = "abcd" + "\\" * 12 + "ef"
+    secrets = Secrets()
+    secrets.bind("own", odd, HERE)
+    for spelling in ("\\", "\\\\", "\\" * 8, "%5C", "\\u005c", "&#92;"):
+        written = odd.replace("\\", spelling)
+        assert secrets.scrub(f"x{written}y") == "x[secret own]y"
+    text = "abcd ef abcd" + "\\" * 90 + "no"
+    began = time.perf_counter()
+    assert secrets.scrub(text) == text
+    assert time.perf_counter() - began < 1
+
+
+def test_twenty_keys_are_scrubbed_from_a_long_text_in_no_time() -> None:
+    keys = {f"PROMPT_WORKBENCH_SECRET_K{i}": f"sk-{i:02}" + "A1b2" * 8 for i in range(20)}
+    text = "some words - and more, " * 400_000
+    began = time.perf_counter()
+    scrubbed = Secrets(keys).scrub(f"{text}{keys['PROMPT_WORKBENCH_SECRET_K7']}")
+    assert scrubbed == f"{text}[secret k7]"
+    assert time.perf_counter() - began < 1

@@ -363,7 +363,7 @@ def test_a_fork_of_this_process_starts_a_worker_of_its_own(tmp_path: Path) -> No
     script.write_text(
         textwrap.dedent(
             f"""
-            import asyncio, os, signal
+            import asyncio, os, signal, threading
             from workbench.engine.workers import WorkerProcess
 
             worker = WorkerProcess({PROGRAM!r}, start_timeout=30)
@@ -371,11 +371,20 @@ def test_a_fork_of_this_process_starts_a_worker_of_its_own(tmp_path: Path) -> No
             def ask():
                 return asyncio.run(worker.call("pid", timeout=20))
 
+            def hold():
+                with worker._lock:
+                    held.set()
+                    forked.wait()
+
             first = ask()
+            held, forked = threading.Event(), threading.Event()
+            threading.Thread(target=hold).start()
+            held.wait()  # the fork has no such thread, which could let go of the lock
             child = os.fork()
             if child == 0:
                 signal.alarm(40)
                 os._exit(0 if ask() != first else 1)
+            forked.set()
             status = os.waitpid(child, 0)[1]
             print(status, ask() == first)
             worker.close_now()

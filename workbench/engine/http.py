@@ -577,15 +577,21 @@ def _headers_with(headers: Mapping[str, str], more: Mapping[str, str]) -> dict[s
 
 
 def _scrubbed(value: Any, scrub: Callable[[str], str]) -> Any:
-    """Return a JSON-like value with `scrub` done to its texts; numbers stay what they are."""
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, Mapping):
-        return {
-            scrub(name) if isinstance(name, str) else name: _scrubbed(member, scrub)
-            for name, member in value.items()
-        }
-    return [_scrubbed(member, scrub) for member in value] if isinstance(value, list | tuple) else value
+    """Return a JSON-like value, however deep, with `scrub` done to its texts; numbers stay what they are."""
+    top: list[Any] = [value]
+    copies: list[Any] = [top]
+    while copies:
+        copy = copies.pop()
+        for key, member in copy.items() if isinstance(copy, dict) else enumerate(copy):
+            if isinstance(member, str):
+                copy[key] = scrub(member)
+            elif isinstance(member, Mapping):
+                copy[key] = {scrub(k) if isinstance(k, str) else k: each for k, each in member.items()}
+                copies.append(copy[key])
+            elif isinstance(member, list | tuple):
+                copy[key] = list(member)
+                copies.append(copy[key])
+    return top[0]
 
 
 def _encode(body: Any) -> bytes:

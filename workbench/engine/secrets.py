@@ -86,12 +86,7 @@ class Secret:
 
     def scrub(self, text: str) -> str:
         """Return `text` without the value, in whatever way it is escaped; one under four characters is left."""
-        if len(self.value) < _SHORTEST_SCRUBBED:
-            return text
-        if _core(self.value) not in text:
-            return text
-        shown = f"[secret {self.name}]"
-        return _expression(self.value).sub(lambda _: shown, text)
+        return _scrub(text, {self.value: self.name})
 
 
 def origin_of(url: str) -> str:
@@ -209,7 +204,6 @@ class Secrets:
         self._seen: dict[str, str] = {}
         self._accepted: dict[str, list[str]] = {}
         self._keyring_problem: str | None = None if keyring is not None else "no keyring is used"
-        self._pattern: tuple[tuple[str, ...], re.Pattern[str] | None] = ((), None)
         self._load()
 
     @classmethod
@@ -410,15 +404,7 @@ class Secrets:
         Known are the values in memory and in the environment, and those of the keyring that were used in
         this run. Values under four characters are left: they are parts of ordinary words.
         """
-        names = self._known()
-        # Longest first, so that a value that begins with another is replaced whole.
-        values, pattern = tuple(sorted(names, key=lambda value: (-len(value), value))), self._pattern[1]
-        if self._pattern[0] != values:
-            pattern = re.compile("|".join(f"({_spellings(value)})" for value in values)) if values else None
-            self._pattern = (values, pattern)
-        if pattern is None or not any(_core(value) in text for value in values):
-            return text
-        return pattern.sub(lambda match: f"[secret {names[values[(match.lastindex or 1) - 1]]}]", text)
+        return _scrub(text, self._known())
 
     def _known(self) -> dict[str, str]:
         values: dict[str, str] = {}
@@ -430,7 +416,7 @@ class Secrets:
             values[self._env.get(variable, "").strip()] = variable
         with self._lock:
             values.update(self._seen)
-        return {value: name for value, name in values.items() if len(value) >= _SHORTEST_SCRUBBED}
+        return values
 
 
 def _reason(error: Exception) -> str:
@@ -444,9 +430,22 @@ def _core(value: str) -> str:
     return max(re.findall(r"[A-Za-z0-9]+", value), key=len, default="")
 
 
+def _scrub(text: str, names: Mapping[str, str]) -> str:
+    """Return `text` without the values that are the keys of `names`; those under four characters are left."""
+    found = [value for value in names if len(value) >= _SHORTEST_SCRUBBED and _core(value) in text]
+    if not found:
+        return text
+    # Longest first, so that a value that begins with another is replaced whole.
+    values = tuple(sorted(found, key=lambda value: (-len(value), value)))
+    return _expression(values).sub(
+        lambda match: f"[secret {names[values[(match.lastindex or 1) - 1]]}]", text
+    )
+
+
 @functools.lru_cache(maxsize=64)
-def _expression(value: str) -> re.Pattern[str]:
-    return re.compile(_spellings(value))
+def _expression(values: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a regular expression with a group for each of the values."""
+    return re.compile("|".join(f"({_spellings(value)})" for value in values))
 
 
 def _spellings(value: str) -> str:
@@ -454,12 +453,16 @@ def _spellings(value: str) -> str:
 
     Writers of JSON are free to escape more than they must: a slash in PHP, a plus sign in .NET, angle brackets in Go.
     """
-    return "".join(map(_character, value))
+    return "".join(map(_written, re.findall(r"\\+|[^\\]", value)))
 
 
-def _character(character: str) -> str:
+def _written(run: str) -> str:
+    """Return an expression for one character, or for some backslashes in a row, which a text may hold doubled."""
+    character, length = run[0], len(run)
     if character.isascii() and character.isalnum():
         return character
+    if length > 1:  # one by one, there would be countless ways to share out the backslashes of a text
+        return rf"(?:\\{{{length},{8 * length}}}|(?i:%5c|\\{{1,7}}u005c|&#(?:0{{0,4}}92|x0{{0,4}}5c);){{{length}}})"
     written = {json.dumps(character)[1:-1], quote(character, safe="")}
     plain = [re.escape(character), *(f"(?i:{re.escape(spelling)})" for spelling in sorted(written))]
     if character.isascii():

@@ -97,6 +97,10 @@ def test_a_python_module_never_stands_in_front_of_a_package_it_needs(name: str, 
     assert run(export("python", project(name)), tmp_path) == "--- user ---\nHi x\n"
 
 
+def test_a_python_module_can_be_imported_though_the_project_is_called_like_a_keyword() -> None:
+    assert [file.path for file in export("python", project("Class")).files] == ["class_prompt.py"]
+
+
 @pytest.mark.parametrize("name", ["List", "string"])
 def test_a_java_class_never_takes_the_name_of_a_class_it_uses(name: str, tmp_path: Path) -> None:
     [text] = java(export("langchain4j", project(name)), tmp_path, {"a": "x"})

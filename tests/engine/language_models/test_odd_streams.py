@@ -56,6 +56,48 @@ def test_whole_calls_that_share_an_index_stay_two(more: dict[str, Any]) -> None:
     assert done.tool_calls == TWO_CALLS
 
 
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({}, id="nothing"),
+        pytest.param({"id": ""}, id="an empty id"),
+        pytest.param({"id": "", "index": 0}, id="an empty id and the index 0"),
+    ],
+)
+def test_whole_calls_that_nothing_tells_apart_stay_two(more: dict[str, Any], together: bool) -> None:
+    pieces = [
+        {"function": {"name": "f", "arguments": '{"x":1}'}, **more},
+        {"function": {"name": "f", "arguments": '{"y":2}'}, **more},
+    ]
+    chunks = [pieces] if together else [[piece] for piece in pieces]
+    done = streamed(sse(*(chunk(tool_calls=each) for each in chunks), chunk(finish="tool_calls")))
+    assert done.tool_calls == (ToolCall("call_0", "f", '{"x":1}'), ToolCall("call_1", "f", '{"y":2}'))
+
+
+def test_calls_without_arguments_side_by_side_stay_two() -> None:
+    pieces = [{"function": {"name": name, "arguments": ""}} for name in ("f", "g")]
+    done = streamed(sse(chunk(tool_calls=pieces), chunk(finish="tool_calls")))
+    assert [each.name for each in done.tool_calls] == ["f", "g"]
+
+
+def test_a_name_that_is_repeated_begins_no_call_in_the_middle_of_arguments() -> None:
+    texts = ["", '{"a":', "{}", ',"b":', '"}', '{"', "}", ""]
+    pieces = [{"index": 0, "function": {"name": "f", "arguments": text}} for text in texts]
+    done = streamed(sse(*(chunk(tool_calls=[piece]) for piece in pieces), chunk(finish="tool_calls")))
+    assert [each.arguments for each in done.tool_calls] == ["".join(texts)]
+
+
+def test_calls_that_grow_side_by_side_stay_two_though_their_names_are_repeated() -> None:
+    halves = [('{"x"', '{"y"'), (":1}", ":2}")]
+    chunks = [
+        [{"index": at, "function": {"name": "fg"[at], "arguments": text}} for at, text in enumerate(texts)]
+        for texts in halves
+    ]
+    done = streamed(sse(*(chunk(tool_calls=each) for each in chunks), chunk(finish="tool_calls")))
+    assert [(each.name, each.arguments) for each in done.tool_calls] == [("f", '{"x":1}'), ("g", '{"y":2}')]
+
+
 def test_pieces_of_two_calls_may_come_in_turns_and_repeat_what_is_known() -> None:
     pieces = [
         call("a", "f", "", index=0),

@@ -300,6 +300,21 @@ def test_the_record_of_an_exchange_holds_request_and_reply_without_the_key() -> 
     assert "sk-very-secret" not in str(done.exchange.to_json())
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_key_in_what_a_server_reports_within_an_answer_is_not_shown(streamed: bool) -> None:
+    said = {"error": {"message": "no such key: sk-very-secret"}}
+    secrets = Secrets({})
+    secrets.remember("k", "sk-very-secret", BASE)
+    settings = ModelSettings("chat", "openai", BASE, "m", secret="k", options={"max_retries": 0})
+    play = Play(sse(said) if streamed else said)
+    model = open_language_model(settings, secrets=secrets, transport=httpx.MockTransport(play))
+    with pytest.raises(LanguageModelError) as caught:
+        complete(model, on_delta=(lambda _: None) if streamed else None)
+    error = caught.value
+    assert "no such key: [secret k]" in error.message
+    assert "sk-very-secret" not in f"{error.message} {error.server_message} {error.exchange}"
+
+
 def test_azure_takes_its_key_in_its_own_header_and_no_model() -> None:
     base = "https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21"
     secrets = Secrets({})

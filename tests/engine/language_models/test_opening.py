@@ -59,6 +59,7 @@ def settings(
         (settings(headers=[]), "'headers'"),
         (settings(headers={"Authorization": "Bearer x"}), "secret"),
         (settings(headers={"X-A": "a\r\nB: c"}), "X-A"),
+        (settings(headers={"content-Length": "5"}), "every request has its own"),
         (settings("gguf"), "'chat' names no file"),
         (settings("gguf", path="missing.gguf"), "relative"),
         (settings("gguf", path="/nowhere/x.gguf"), "cannot be read"),

@@ -355,6 +355,13 @@ def test_ollama_answers_are_understood() -> None:
     assert (done.tool_calls, done.finish_reason) == ((ToolCall("call_0", "f", '{"a": 1}'),), "tool_calls")
 
 
+def test_a_text_in_ollamas_last_line_is_given_as_a_piece_too() -> None:
+    line = json.dumps({"message": {"role": "assistant", "content": "Hi"}, "done": True}).encode() + b"\n"
+    pieces: list[str] = []
+    done = complete(opened(Play(line), "ollama"), on_delta=pieces.append)
+    assert (pieces, done.text) == (["Hi"], "Hi")
+
+
 def test_ollama_streams_lines() -> None:
     lines = [ollama("he", False), ollama("y", False), {**ollama(""), "prompt_eval_count": 7, "eval_count": 2}]
     raw = b"\n".join(json.dumps(line).encode() for line in lines) + b"\n"

@@ -39,6 +39,7 @@ def test_sound_prices_are_options_of_the_model(rows: str) -> None:
         ('input_price = "0.4"\noutput_price = 1', "`input_price` must be a number from 0"),
         ("input_price = 1\noutput_price = -1", "`output_price` must be a number from 0"),
         ("input_price = inf\noutput_price = 1", "`input_price` must be a number from 0"),
+        (f"input_price = {'9' * 400}\noutput_price = 1", "`input_price` must be a number from 0"),
         ('input_price = 1\noutput_price = 1\ncurrency = "usd"', "`currency` must be a currency code"),
     ],
 )

@@ -121,6 +121,13 @@ def test_a_number_beyond_all_measure_is_named_and_no_crash(
     assert len(found.message) < 120
 
 
+def test_a_threshold_beyond_all_measure_is_named_in_a_short_message(folder: Path) -> None:
+    write(folder / "workbench.toml", TOML.replace("threshold = 0.5\n", f"threshold = {'9' * 3000}\n"))
+    (found,) = Project.load(folder).diagnostics
+    assert "must be between 0.0 and 1.0, but is 999" in found.message
+    assert len(found.message) < 120
+
+
 @pytest.mark.parametrize("number", ["0x" + "F" * 5000, "0o" + "7" * 6000, "0b" + "1" * 20000, "9" * 5000])
 @pytest.mark.parametrize("row", ["x = {}", "[translation]\nmax_repairs = {}", "[models.m]\nseed = [{}]"])
 def test_a_number_that_python_cannot_write_is_no_toml(folder: Path, row: str, number: str) -> None:

@@ -101,33 +101,30 @@ def _chat(snapshot: ProjectSnapshot, parameter_set: str | None, losses: list[Los
         body.update(_sampling(settings))
         losses += _chat_model_losses(settings, bool(usable))
     if snapshot.output_schema is not None:
-        if snapshot.translation.request_prompt is not None or snapshot.translation.preamble not in (
-            (),
-            "template",
-        ):
-            detail = (
-                "The request holds the messages of the template, not what a translation puts around a request"
-            )
-            losses.append(Loss("left out", "prompts of the translation", detail))
-        schema = parse_json(common.output_schema_text(snapshot))
-        problem = common.schema_problem(snapshot)
-        if problem is not None:
-            losses.append(Loss("left out", "output schema", problem))
-        elif isinstance(schema.value, dict):
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {
-                    "name": _name(snapshot.translation.type_name),
-                    "schema": schema.value,
-                    "strict": False,
-                },
-            }
-        else:
-            losses.append(Loss("left out", "output schema", "It is not a JSON object"))
+        body.update(_response_format(snapshot, losses))
     tools = _tools(snapshot, losses)
     if tools:
         body["tools"] = tools
     return body
+
+
+def _response_format(snapshot: ProjectSnapshot, losses: list[Loss]) -> dict[str, Any]:
+    """Return the field of the body that asks for the output schema; empty where the schema cannot be used."""
+    translation = snapshot.translation
+    if translation.request_prompt is not None or translation.preamble not in ((), "template"):
+        detail = (
+            "The request holds the messages of the template, not what a translation puts around a request"
+        )
+        losses.append(Loss("left out", "prompts of the translation", detail))
+    if (problem := common.schema_problem(snapshot)) is not None:
+        losses.append(Loss("left out", "output schema", problem))
+        return {}
+    schema = parse_json(common.output_schema_text(snapshot)).value
+    if not isinstance(schema, dict):
+        losses.append(Loss("left out", "output schema", "It is not a JSON object"))
+        return {}
+    form = {"name": _name(translation.type_name), "schema": schema, "strict": False}
+    return {"response_format": {"type": "json_schema", "json_schema": form}}
 
 
 def _sampling(settings: ModelSettings) -> dict[str, Any]:

@@ -428,7 +428,6 @@ class HttpLanguageModel(ABC):
     # ---- errors ----
 
     def _bad_shape(self, why: str, exchange: Exchange) -> LanguageModelError:
-        why = self._scrub(why)
         excerpt = excerpt_of(exchange.response_text)
         return LanguageModelError(
             "bad_shape",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workbench.engine.json_text import parse_json
 from workbench.engine.language_models.base import (
     FinishReason,
     LanguageModelError,
@@ -255,6 +256,23 @@ def _tool_call(call: Any, index: int) -> ToolCall:
     )
 
 
+def _begins_another(
+    known: Mapping[str, str], call_id: Any, name: Any, arguments: str, *, beside: bool
+) -> bool:
+    """Tell whether a piece of a stream is no part of the call that its index, or its place, says.
+
+    Some servers send whole calls without an index, or all with the index 0, and some of those without an id: there a
+    name begins a call `beside` one in the same chunk, or where the arguments of the one before are whole.
+    """
+    if not name:
+        return False
+    if call_id and known["id"]:
+        return bool(call_id != known["id"])
+    # The signs at both ends first, since reading the arguments once more for each piece would take long.
+    apart = arguments.lstrip().startswith("{") and known["arguments"].rstrip().endswith("}")
+    return beside or (apart and parse_json(known["arguments"]).ok)
+
+
 class ChatStreamDecoder(StreamDecoder):
     """Puts together the chunks of a streamed chat completion."""
 
@@ -293,8 +311,8 @@ class ChatStreamDecoder(StreamDecoder):
     def _delta(self, delta: Mapping[str, Any]) -> str:
         if isinstance(delta.get("refusal"), str):
             self._refusal.append(delta["refusal"])
-        for call in listed(delta.get("tool_calls"), "the tool calls of a chunk"):
-            self._call(call)
+        for position, call in enumerate(listed(delta.get("tool_calls"), "the tool calls of a chunk")):
+            self._call(call, beside=position > 0)
         content = delta.get("content")
         if content is None:
             return ""
@@ -303,33 +321,27 @@ class ChatStreamDecoder(StreamDecoder):
         self._text.append(content)
         return content
 
-    def _call(self, call: Any) -> None:
+    def _call(self, call: Any, beside: bool) -> None:
         if not isinstance(call, dict):
             raise ShapeError("a tool call of a chunk is no object")
         function = call.get("function") or {}
         if not isinstance(function, dict):
             raise ShapeError("the function of a chunk's tool call is no object")
-        entry = self._entry(call.get("index"), call.get("id"), function.get("name"))
+        arguments = arguments_text(function.get("arguments"))
+        index = call.get("index") if isinstance(call.get("index"), int) else None
+        known = self._at.get(index) if index is not None else (self._calls[-1] if self._calls else None)
+        if known is None or _begins_another(
+            known, call.get("id"), function.get("name"), arguments, beside=beside and index is None
+        ):
+            known = {"id": "", "name": "", "arguments": ""}
+            self._calls.append(known)
+            if index is not None:
+                self._at[index] = known
         for key, piece in (("id", call.get("id")), ("name", function.get("name"))):
             if isinstance(piece, str) and piece:
-                entry[key] = piece
+                known[key] = piece
         # Only arguments come in pieces; some servers repeat the id and the name in every chunk.
-        entry["arguments"] += arguments_text(function.get("arguments"))
-
-    def _entry(self, index: Any, call_id: Any, name: Any) -> dict[str, str]:
-        """Return the call that a piece belongs to.
-
-        Some servers send whole calls without an index, or all with the index 0: there a new id with a name begins one.
-        """
-        numbered = isinstance(index, int)
-        known = self._at.get(index) if numbered else (self._calls[-1] if self._calls else None)
-        if known is not None and not (call_id and name and known["id"] and call_id != known["id"]):
-            return known
-        entry = {"id": "", "name": "", "arguments": ""}
-        self._calls.append(entry)
-        if numbered:
-            self._at[index] = entry
-        return entry
+        known["arguments"] += arguments
 
     def finish(self) -> Parts:
         """Return the whole answer."""

@@ -434,9 +434,8 @@ class _Table:
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
             self._wrong(key, value, "a whole number" if whole else "a number")
             return default
-        if (
-            isinstance(value, int) and value >= _TOO_LARGE
-        ):  # TOML 1.0 has no such number, though tomlkit reads it
+        # TOML 1.0 has no such whole number, though tomlkit reads it.
+        if isinstance(value, int) and value >= _TOO_LARGE:
             self.problem("error", "bad_value", f"`{key}` is too large: {shown(value)}", key)
             return default
         if (isinstance(value, float) and not math.isfinite(value)) or (low is not None and value < low):
@@ -453,7 +452,7 @@ class _Table:
             self._wrong(key, value, "a number from 0 to 1, without quotes")
             return default
         if not 0 <= value <= 1:
-            message = f"`{key}` must be between 0.0 and 1.0, but is {value}"
+            message = f"`{key}` must be between 0.0 and 1.0, but is {shown(value)}"
             self.problem("error", "bad_value", message, key)
             return default
         return float(value)
