@@ -388,3 +388,24 @@ def test_a_stored_reply_steers_no_terminal(run: Run, project: Path) -> None:
         text = run("history", project, action, run_id).text
         assert not set(text) & set("\x1b\x07\r")
         assert r"\x1b]0;title\x07red" in text or r"\u001b]0;title\u0007red" in text
+
+
+def test_a_translation_that_goes_on_or_was_cut_off_says_so_in_words(run: Run, project: Path) -> None:
+    sent = {"attempt": 1, "messages": [{"role": "user", "content": "x"}], "base_count": 1}
+    run_id = store_run(project, "translate", "interrupted", ("started", {}), ("sent", sent))
+    text = run("history", project, "replay", run_id).text
+    assert text.startswith("attempt 1: interrupted (no answer)\n")
+    assert text.endswith("no value (interrupted): The run was interrupted before it ended.\n")
+    assert run("history", project, "replay", run_id, "--json").json["outcome"] == "interrupted"
+    step = run("history", project, "replay", run_id, "--step", 1).text
+    assert step.startswith("attempt 1: running (no answer yet)\n")
+    assert step.endswith("no value yet\n")
+    assert run("translate", project, "--replay", run_id).status == 1
+
+
+@pytest.mark.parametrize("order", [("--json", "list"), ("list", "--json"), ("--json",)], ids=" ".join)
+def test_json_may_stand_before_or_behind_the_action(run: Run, project: Path, order: tuple[str, ...]) -> None:
+    run_id = store_run(project, "translate", "ok")
+    assert [row["id"] for row in run("history", project, *order).json["runs"]] == [run_id]
+    assert run("history", project, "list").text.startswith("run  started")
+    assert run("samples", "--json", "list").json["samples"]

@@ -150,3 +150,47 @@ def test_an_attempt_that_is_not_there_is_named(run: Run, project: Path, which: s
     outcome = run("history", project, "compare", "1.1", which)
     assert outcome.status == 2
     assert words in outcome.err
+
+
+def test_compared_attempts_are_named_in_the_document_too(run: Run, project: Path) -> None:
+    run("history", project, "branch", 1, 1)
+    [row] = run("history", project, "compare", "2.1", "2.2", "--json").json["runs"]
+    assert (row["before"], row["after"], row["compared_attempts"]) == (2, 2, [1, 2])
+    [row] = run("history", project, "compare", "1", "2.2", "--json").json["runs"]
+    assert row["compared_attempts"] == [None, 2]
+    [row] = run("history", project, "compare", 1, 2, "--json").json["runs"]
+    assert "compared_attempts" not in row
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [('{"type": "objct"}', "1:10: /type"), ('{\n"type" 3}', "2:8: ")],
+    ids=["schema", "JSON"],
+)
+def test_a_wrong_schema_is_named_by_the_file_that_was_given(
+    run: Run, project: Path, tmp_path: Path, text: str, place: str
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(text, encoding="utf-8")
+    outcome = run("history", project, "branch", 1, 1, "--schema", other)
+    assert outcome.status == 2
+    assert outcome.err.startswith(f"{other}:{place}")
+    # The project's own schema keeps its own name.
+    (project / "output.schema.json").write_text('{"type": "objct"}', encoding="utf-8")
+    assert "output.schema.json:1:10: " in run("history", project, "branch", 1, 1).err
+
+
+def test_a_run_named_twice_is_marked_once(run: Run, project: Path) -> None:
+    assert run("history", project, "mark", 1, 1, "--star").text == "run 1 marked\n"
+    assert run("history", project, "mark", 1, 1, "--no-star", "--json").json["marked"] == [1]
+
+
+def test_what_was_stripped_and_mended_in_a_reply_is_told(run: Run, project: Path) -> None:
+    file = project / "workbench.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('"A"\n', '"A"\nstrip_nulls = "all"\nlenient = true\n'), encoding="utf-8")
+    reply = '{"a": 8, "b": null, "c": {"d": null},}'
+    outcome = run("history", project, "branch", 1, 1, "--reply", reply)
+    assert outcome.status == 0
+    assert "  mended: Leave out the trailing comma\n" in outcome.text
+    assert "  removed, since null: /b, /c/d\n" in outcome.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -243,3 +244,54 @@ def test_checks_are_compared_by_name_and_other_kinds_not_at_all() -> None:
         assert compare_runs(before, before).same
         with pytest.raises(WorkflowError, match="cannot be compared"):
             compare_runs(before, tool)
+
+
+ASKED = (
+    RunEvent("started", 0.0, {"request": "x"}),
+    RunEvent("sent", 0.1, {"attempt": 1, "messages": [{"role": "user", "content": "x"}], "base_count": 1}),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "events"),
+    [("translate", ASKED), ("check", GUARD[:3]), ("tool", ASKED)],
+    ids=["translation", "guarded response", "tools"],
+)
+def test_a_run_whose_process_died_replays_as_interrupted(
+    kind: str, events: Sequence[RunEvent], tmp_path: Path
+) -> None:
+    with HistoryStore.open(tmp_path / "h.sqlite") as history:
+        run_id = history.start_run(kind, "x", {})
+        for event in events:
+            history.append(run_id, event)
+        before: Any = replay_run(history, run_id)
+        assert before.outcome != "interrupted"
+        history.finish_run(run_id, "interrupted")
+        record: Any = replay_run(history, run_id)
+        assert record.outcome == history.run(run_id).summary.outcome == "interrupted"
+        assert "interrupted" in record.message
+        step: Any = replay_run(history, run_id, step=1)
+        assert step.outcome == "running"
+
+
+def test_an_interrupted_call_may_have_cost_something() -> None:
+    cost = {"amount": 0.01, "currency": "USD"}
+    events = [
+        *ASKED,
+        RunEvent("reply", 0.2, {"attempt": 1, "text": "no", "elapsed_ms": 3.0, "cost": cost}),
+        RunEvent("validated", 0.2, {"attempt": 1, "outcome": "no_json", "diagnostics": []}),
+        RunEvent(
+            "sent", 0.3, {"attempt": 2, "messages": [{"role": "user", "content": "y"}], "base_count": 1}
+        ),
+    ]
+    with HistoryStore.in_memory() as history:
+        run_id = history.start_run("translate", "x", {})
+        for event in events:
+            history.append(run_id, event)
+        before: Any = replay_run(history, run_id)
+        assert before.cost is not None
+        history.finish_run(run_id, "interrupted")
+        record: Any = replay_run(history, run_id)
+        assert [attempt.outcome for attempt in record.attempts] == ["no_json", "interrupted"]
+        assert record.cost is None
+        assert history.run(run_id).summary.cost is None

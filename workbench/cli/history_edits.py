@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.cli.errors import GOOD, CliError
 from workbench.cli.inputs import load_project, read_file, text_argument
@@ -12,6 +12,9 @@ from workbench.cli.runs import add_model_options, close_history, open_history, s
 from workbench.cli.translations import exit_status, record_text, record_to_json
 from workbench.engine.events import RunEvent
 from workbench.engine.history import HistoryStore
+
+if TYPE_CHECKING:
+    from workbench.engine.workflows import WorkflowError
 
 BYTES_OF_MEGABYTE = 1_000_000
 
@@ -66,9 +69,10 @@ def mark(store: HistoryStore, arguments: argparse.Namespace) -> int:
     if arguments.star is None and arguments.name is None and arguments.note is None:
         raise CliError("history mark: give --star, --no-star, --name or --note")
     # All are looked up first: a number that is wrong marks nothing.
-    for run_id in arguments.run_ids:
+    run_ids = list(dict.fromkeys(arguments.run_ids))
+    for run_id in run_ids:
         store.run(run_id)
-    for run_id in arguments.run_ids:
+    for run_id in run_ids:
         if arguments.star is not None:
             store.star(run_id, arguments.star)
         if arguments.name is not None:
@@ -76,9 +80,9 @@ def mark(store: HistoryStore, arguments: argparse.Namespace) -> int:
         if arguments.note is not None:
             store.annotate(run_id, arguments.note)
     if arguments.json:
-        print_json({"format": 1, "marked": list(arguments.run_ids)})
+        print_json({"format": 1, "marked": run_ids})
     else:
-        write("".join(f"run {run_id} marked\n" for run_id in arguments.run_ids))
+        write("".join(f"run {run_id} marked\n" for run_id in run_ids))
     return GOOD
 
 
@@ -100,7 +104,7 @@ def prune(store: HistoryStore, arguments: argparse.Namespace) -> int:
 
 def branch(arguments: argparse.Namespace) -> int:
     """Go on from a stored attempt; the new run is stored below the old one. Exit status as of `translate`."""
-    from workbench.engine.workflows import branch_translation, replay_translation
+    from workbench.engine.workflows import WorkflowError, branch_translation, replay_translation
 
     if arguments.no_history:
         raise CliError("history branch: a branch is stored in the history, so --no-history cannot be given")
@@ -128,6 +132,8 @@ def branch(arguments: argparse.Namespace) -> int:
                 on_event=events.append,
             )
         )
+    except WorkflowError as error:
+        raise _in_the_given_schema(error, arguments.schema) from error
     finally:
         close_history(store)
     record = replay_translation(events)
@@ -143,6 +149,16 @@ def _reply(arguments: argparse.Namespace) -> str | None:
     if arguments.reply_file is not None:
         return read_file(arguments.reply_file).text
     return None if arguments.reply is None else text_argument(arguments.reply)
+
+
+def _in_the_given_schema(error: WorkflowError, file: str | None) -> Exception:
+    """Let an error in the schema that stood in for the project's name the file that it came from."""
+    from workbench.engine.workflows import OUTPUT_SCHEMA_FILE
+
+    first = error.diagnostics[0] if error.diagnostics else None
+    if file is None or first is None or first.file != OUTPUT_SCHEMA_FILE:
+        return error
+    return CliError(first.at(file).one_line())
 
 
 def _schema_text(arguments: argparse.Namespace) -> str | None:

@@ -59,7 +59,11 @@ def build_parser() -> argparse.ArgumentParser:
         for each in (subparser, *_nested(subparser)):
             _refuse_empty_names(each)
             if "--json" not in each._option_string_actions:
-                each.add_argument("--json", action="store_true", help="print one JSON document")
+                # An action's own default would take back a --json that stands in front of the action.
+                default = False if each is subparser else argparse.SUPPRESS
+                each.add_argument(
+                    "--json", action="store_true", default=default, help="print one JSON document"
+                )
     return parser
 
 

@@ -54,6 +54,9 @@ def record_text(record: TranslationRecord) -> str:
         lines += [f"    {line}" for line in attempt.reply.splitlines()] or ["    (no reply)"]
         lines += [f"  {d.severity}: {d.message}" for d in attempt.diagnostics]
         lines += [f"  note: {note}" for note in attempt.notes]
+        lines += [f"  mended: {edit.title}" for edit in attempt.edits]
+        if attempt.removed_nulls:
+            lines.append(f"  removed, since null: {', '.join(attempt.removed_nulls)}")
         if before is not None and attempt.value is not None:
             lines += _changes(before, attempt)
         before = attempt
@@ -68,6 +71,8 @@ def record_text(record: TranslationRecord) -> str:
             lines.append(
                 "Valid means that the schema holds, not that the values are right. Read what the repair changed."
             )
+    elif record.outcome == "running":
+        lines.append("no value yet")
     else:
         told = {d.message for attempt in record.attempts[-1:] for d in attempt.diagnostics}
         reason = "see the error above" if record.message in told else record.message
@@ -104,7 +109,11 @@ def _headline(attempt: Attempt) -> str:
     if attempt.recorded:
         facts.append("recorded")
     outcome = "ok" if attempt.outcome == "ok" else word_of(attempt.outcome)
-    return f"attempt {attempt.number}: {outcome} ({', '.join(facts) or 'nobody was asked'})"
+    if not facts:
+        # Of an attempt that has not ended nobody can say that yet.
+        waiting = {"running": "no answer yet", "interrupted": "no answer"}
+        facts = [waiting.get(attempt.outcome, "nobody was asked")]
+    return f"attempt {attempt.number}: {outcome} ({', '.join(facts)})"
 
 
 def _changes(before: Attempt, after: Attempt) -> list[str]:

@@ -19,6 +19,7 @@ def reply(amount: float | None, currency: str = "USD", **data: Any) -> RunEvent:
 
 
 FAILED = RunEvent("failed", 0.2, {"outcome": "model_error", "message": "gone", "elapsed_ms": 3.0})
+SENT = RunEvent("sent", 0.1, {"messages": []})
 STOPPED = RunEvent("failed", 0.2, {"outcome": "budget", "message": "used up"})
 
 
@@ -38,6 +39,19 @@ def stored(store: HistoryStore, kind: str, *events: RunEvent) -> int:
         pytest.param("translate", [reply(0.002), reply(None)], None, id="one is unknown"),
         pytest.param("translate", [reply(0.002), reply(0.1, "EUR")], None, id="two currencies"),
         pytest.param("translate", [reply(None, edited=True), reply(0.002)], Cost(0.002), id="edited reply"),
+        pytest.param(
+            "translate",
+            [SENT, reply(None, elapsed_ms=None), SENT, reply(0.002)],
+            Cost(0.002),
+            id="reply that a branch took over",
+        ),
+        pytest.param("translate", [SENT, reply(0.002), SENT], None, id="an answer that never came"),
+        pytest.param(
+            "tool",
+            [SENT, reply(0.002), SENT, RunEvent("finished", 0.2, {"outcome": "model_error"})],
+            None,
+            id="a round trip that failed",
+        ),
         pytest.param("translate", [reply(0.002), FAILED], None, id="a call that failed"),
         pytest.param("translate", [reply(0.002), STOPPED], Cost(0.002), id="no call was made"),
         pytest.param("translate", [reply(0.0)], Cost(0.0), id="free is not unknown"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.engine.translation.scripted import ScriptedModel, roles
 from workbench.engine.events import RunEvent
 from workbench.engine.language_models import (
     Completion,
+    Cost,
     LanguageModelError,
     Message,
     ToolCall,
@@ -28,6 +30,7 @@ from workbench.engine.tools import (
     run_tools,
     simulated_tools,
 )
+from workbench.engine.workflows import replay_tools
 
 FREE = ToolDefinition("echo")
 ECHO = Tool(FREE, lambda arguments: json.dumps(arguments))
@@ -120,6 +123,20 @@ def test_how_the_model_can_end_it(entry: Any, outcome: str) -> None:
     result = run(ScriptedModel(calls(("1", "echo", "{}")), entry), [ECHO])
     assert result.outcome == outcome
     assert len(result.executions) == 1
+
+
+def test_a_call_that_failed_makes_what_was_used_unknown_live_and_in_a_replay() -> None:
+    paid = replace(calls(("1", "echo", "{}"), usage=Usage(10, 2)), cost=Cost(0.01, "EUR"))
+    events: list[RunEvent] = []
+    failed = run(
+        ScriptedModel(paid, LanguageModelError("status", "HTTP 500")), [ECHO], on_event=events.append
+    )
+    assert (failed.usage, failed.cost) == (Usage(None, None), None)
+    again = replay_tools(events)
+    assert (again.input_tokens, again.output_tokens, again.cost) == (None, None, None)
+    # As long as the call goes on, what the earlier ones used is known.
+    under_way = replay_tools(events[:-1])
+    assert (under_way.input_tokens, under_way.cost) == (10, Cost(0.01, "EUR"))
 
 
 def test_cancel_ends_a_running_call_and_keeps_what_there_is() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from workbench.cli import history_edits
 from workbench.cli.errors import BAD_VERDICT, GOOD, CliError
-from workbench.cli.history_places import run_or_attempt, run_words, stored_run
+from workbench.cli.history_places import Which, run_or_attempt, run_words, stored_run
 from workbench.cli.inputs import load_project, project_folder, refuse_unknown_set
 from workbench.cli.output import complain, print_json, table, tell, write
 from workbench.cli.replays import difference_text, replay_json, replay_text
@@ -144,7 +145,7 @@ def _replay(store: HistoryStore, arguments: argparse.Namespace) -> int:
 def _compare(store: HistoryStore, arguments: argparse.Namespace) -> int:
     before, after = (stored_run(store, *which) for which in arguments.runs)
     names = [run_words(*which) for which in arguments.runs]
-    return _tell_differences([(before, after)], arguments, (names[0], names[1]))
+    return _tell_differences([(before, after)], arguments, (names[0], names[1]), arguments.runs)
 
 
 def _delete(store: HistoryStore, arguments: argparse.Namespace) -> int:
@@ -204,14 +205,21 @@ def _again(arguments: argparse.Namespace) -> int:
 
 
 def _tell_differences(
-    pairs: list[tuple[Run, Run]], arguments: argparse.Namespace, names: tuple[str, str] | None = None
+    pairs: list[tuple[Run, Run]],
+    arguments: argparse.Namespace,
+    names: tuple[str, str] | None = None,
+    places: Sequence[Which] = (),
 ) -> int:
+    """Print how each pair differs; `places` says which attempts of two runs are meant."""
     from workbench.engine.workflows import compare_runs
 
     found = [compare_runs(before, after) for before, after in pairs]
     changed = sum(1 for each in found if not each.same)
     if arguments.json:
-        print_json({"format": 1, "changed": changed, "runs": [each.to_json() for each in found]})
+        compared = [attempt for _run, attempt in places]
+        which = {"compared_attempts": compared} if any(compared) else {}
+        rows = [{**each.to_json(), **which} for each in found]
+        print_json({"format": 1, "changed": changed, "runs": rows})
     else:
         tell("".join(difference_text(each, names) for each in found))
         if len(found) > 1:

@@ -92,7 +92,9 @@ def write_cost(connection: sqlite3.Connection, run_id: int, kind: str) -> None:
         ValueError: where an event is damaged.
     """
     rows = connection.execute(
-        "SELECT kind, at, data FROM events WHERE run_id = ? AND kind IN ('reply', 'failed') ORDER BY seq",
+        # Of what was sent only counts that it was: conversations are long.
+        "SELECT kind, at, CASE kind WHEN 'sent' THEN '{}' ELSE data END FROM events"
+        " WHERE run_id = ? AND kind IN ('sent', 'reply', 'failed') ORDER BY seq",
         (run_id,),
     )
     cost = cost_of(kind, (RunEvent(name, at, json.loads(data)) for name, at, data in rows))

@@ -25,7 +25,7 @@ class ToolRun:
     `outcome` is `ok`, `refused`, `truncated`, `limit` (the model was asked as often as is allowed), `model_error` or
     `cancelled`. `text` is the final answer, `messages` the whole conversation with it, `executions` every executed
     call in the order in which the model made them; a call that was undone is there as it was rewritten. `usage` and
-    `cost` are unknown (None) where one call did not tell it. `immediate` tells that `text` is a tool's result, not the model's.
+    `cost` are unknown (None) where one call did not tell it, or failed. `immediate` tells that `text` is a tool's result, not the model's.
     """
 
     outcome: str
@@ -81,6 +81,8 @@ class _ToolLoop:
     """Where in `messages` each execution is told; None where a raised error kept it from being told."""
     usages: list[Usage] = field(default_factory=list)
     costs: list[Cost | None] = field(default_factory=list)
+    unanswered: bool = False
+    """Whether the last call gave no answer: what it used is unknown, since servers may charge for it."""
     began: float = field(default_factory=time.monotonic)
     trips: int = 0
 
@@ -140,6 +142,7 @@ class _ToolLoop:
 
         trip = self.trips
         self.emit("sent", round_trip=trip, messages=messages_to_json(self.messages))
+        self.unanswered = True
         completion = await call_model(
             self.model,
             self.messages,
@@ -149,6 +152,7 @@ class _ToolLoop:
             else None,
             cancel=self.cancel,
         )
+        self.unanswered = False
         self.usages.append(completion.usage)
         self.costs.append(completion.cost)
         self.emit(
@@ -240,16 +244,18 @@ class _ToolLoop:
             self.usage(),
             self.trips,
             immediate,
-            total_cost(self.costs),
+            total_cost([*self.costs, None] if self.unanswered else self.costs),
         )
 
     def usage(self) -> Usage | None:
+        from workbench.engine.language_models import Usage
+
         if not self.usages:
             return None
         total = self.usages[0]
         for usage in self.usages[1:]:
             total = total + usage
-        return total
+        return total + Usage() if self.unanswered else total
 
     def emit(self, event_kind: str, /, **data: Any) -> None:
         """Hand an event on; what a listener raises never ends the run."""

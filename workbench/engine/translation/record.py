@@ -144,7 +144,10 @@ class TranslationRecord:
     @property
     def cost(self) -> Cost | None:
         """What all attempts together cost, None where one of them is unknown or was paid in another currency."""
-        return total_cost(attempt.cost for attempt in called(self.attempts))
+        costs = [attempt.cost for attempt in called(self.attempts)]
+        # A call that was under way when the process died may have been charged for.
+        lost = any(a.outcome == "interrupted" and a.messages and a.elapsed_ms is None for a in self.attempts)
+        return total_cost([*costs, None] if lost else costs)
 
     @property
     def request(self) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from workbench.engine.events import RunEvent
+from workbench.engine.history.records import INTERRUPTED
 from workbench.engine.workflows.errors import WorkflowError
 from workbench.engine.workflows.guard_record import GuardFold, GuardRecord
 from workbench.engine.workflows.tool_record import ToolFold, ToolRecord
@@ -55,6 +56,10 @@ class PlainFold:
         return PlainRecord(tuple(self._steps))
 
 
+Record: TypeAlias = "TranslationRecord | GuardRecord | ToolRecord | PlainRecord"
+"""What a run of any kind amounts to."""
+
+
 class Fold(Protocol):
     """Takes the events of a run one by one; `record` gives what they amount to so far."""
 
@@ -84,14 +89,12 @@ def replay_translation(events: Iterable[RunEvent]) -> TranslationRecord:
     return fold.record()
 
 
-def replay_events(
-    kind: str, events: Iterable[RunEvent]
-) -> TranslationRecord | GuardRecord | ToolRecord | PlainRecord:
+def replay_events(kind: str, events: Iterable[RunEvent]) -> Record:
     """Return the record of a run of `kind` after these events."""
     fold = fold_for(kind)
     for event in events:
         fold.apply(event)
-    record: TranslationRecord | GuardRecord | ToolRecord | PlainRecord = fold.record()
+    record: Record = fold.record()
     return record
 
 
@@ -111,10 +114,10 @@ def step_cuts(kind: str, events: Sequence[RunEvent]) -> list[int]:
     return cuts
 
 
-def replay_run(
-    history: HistoryStore, run_id: int, *, step: int | None = None
-) -> TranslationRecord | GuardRecord | ToolRecord | PlainRecord:
+def replay_run(history: HistoryStore, run_id: int, *, step: int | None = None) -> Record:
     """Show a stored run again, from its events alone, as it stood after `step` (from 1; `None`: at its end).
+
+    The events of a run whose process died do not say that it ended; its record has the outcome `interrupted`.
 
     Raises:
         KeyError: where there is no such run.
@@ -127,4 +130,18 @@ def replay_run(
         if not 1 <= step <= len(cuts):
             raise WorkflowError(f"run {run_id} has {len(cuts)} steps, and no step {step}")
         events = events[: cuts[step - 1]]
-    return replay_events(run.summary.kind, events)
+    record = replay_events(run.summary.kind, events)
+    return _interrupted(record) if step is None and run.summary.outcome == INTERRUPTED else record
+
+
+def _interrupted(record: Record) -> Record:
+    """Return what a dead process left of a run as the history tells it: nothing of it goes on."""
+    if isinstance(record, PlainRecord) or record.outcome != "running":
+        return record
+    message = "The run was interrupted before it ended."
+    if isinstance(record, GuardRecord | ToolRecord):
+        return replace(record, outcome=INTERRUPTED, message=message)
+    attempts = tuple(
+        replace(each, outcome=INTERRUPTED) if each.outcome == "running" else each for each in record.attempts
+    )
+    return replace(record, attempts=attempts, outcome=INTERRUPTED, message=message)

@@ -84,6 +84,7 @@ class ToolFold:
         self._trip = 1
         self._usages: list[Mapping[str, Any]] = []
         self._costs: list[Cost | None] = []
+        self._unanswered = False
 
     def apply(self, event: RunEvent) -> None:
         """Take one event; other kinds are passed over."""
@@ -129,6 +130,7 @@ class ToolFold:
 
     def _on_sent(self, data: Mapping[str, Any]) -> tuple[str, str]:
         self._fields["messages"] = tuple(data.get("messages") or ())
+        self._unanswered = True
         return "sent", ""
 
     def _on_delta(self, data: Mapping[str, Any]) -> tuple[str, str]:
@@ -137,6 +139,7 @@ class ToolFold:
 
     def _on_reply(self, data: Mapping[str, Any]) -> tuple[str, str]:
         self._arriving.clear()
+        self._unanswered = False
         calls = tuple(data.get("tool_calls") or ())
         self._usages.append(data.get("usage") or {})
         self._costs.append(cost_from_json(data.get("cost")))
@@ -176,6 +179,7 @@ class ToolFold:
     def _on_finished(self, data: Mapping[str, Any]) -> tuple[str, str]:
         outcome, message = str(data.get("outcome") or ""), str(data.get("message") or "")
         self._fields |= {"outcome": outcome, "message": message}
+        self._count_unanswered()
         if data.get("text"):
             self._fields["text"] = str(data["text"])
         if outcome == "ok" and data.get("immediate"):
@@ -189,8 +193,16 @@ class ToolFold:
     def _on_failed(self, data: Mapping[str, Any]) -> tuple[str, str]:
         message = str(data.get("message") or "")
         self._fields |= {"outcome": "error", "message": message}
+        self._count_unanswered()
         self._entries.append(ToolEntry("ended", "run", message, outcome="failed"))
         return "failed", "error"
+
+    def _count_unanswered(self) -> None:
+        """Count a call that never gave an answer: what it used and cost is unknown."""
+        if self._unanswered:
+            self._unanswered = False
+            self._usages.append({})
+            self._costs.append(None)
 
 
 def _told(kind: str, name: str, data: Mapping[str, Any], *, is_error: bool) -> ToolEntry:
