@@ -111,6 +111,12 @@ def test_an_unused_parameter_is_shown_at_its_line_in_its_file() -> None:
     assert (found.file, found.line, found.column) == ("parameters/default.json", 4, 2)
 
 
+def test_of_a_graph_that_cannot_be_read_no_parameter_is_called_unused() -> None:
+    assert render_project(snapshot(graph=TextFile("{}"))).diagnostics
+    broken = render_project(snapshot(graph=TextFile('{"a": ')))
+    assert {d.severity for d in broken.diagnostics} == {"error"}
+
+
 def test_parameters_are_held_against_their_schema() -> None:
     schema = TextFile('{"properties": {"x": {"type": "string"}}}')
     found = render_project(snapshot(parameters_schema=schema)).diagnostics

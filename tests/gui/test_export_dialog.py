@@ -117,6 +117,36 @@ def test_a_folder_that_cannot_be_written_gives_one_clear_message(
     assert dialog.isVisible()
 
 
+@pytest.mark.parametrize("folder", ["{out}", "~nobody-of-this-name/out", "{out}" + "a" * 300])
+def test_a_folder_in_which_nothing_can_be_looked_up_gives_the_same_message(
+    dialog: ExportDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    said = []
+    monkeypatch.setattr(questions, "show_error", lambda *words: said.append(words[2]))
+    (tmp_path / "out" / dialog.current_files()[0].path).mkdir(parents=True)
+    dialog.folder.setText(folder.format(out=tmp_path / "out"))
+    dialog.save()
+    assert said == ["The files could not be written."]
+    assert dialog.isVisible()
+
+
+def test_half_a_surrogate_pair_is_counted_and_written_as_the_sign_that_stands_for_it(
+    qtbot: QtBot, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.edit("template", lambda project: project.set_message(0, "broken \ud800 sign"))
+    dialog = ExportDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: bool(dialog.current_files()), timeout=WAIT_MS)
+    monkeypatch.setattr(questions, "ask_replace", lambda *words: pytest.fail("nothing would be replaced"))
+    dialog.choose("openai-request")
+    dialog.folder.setText(str(tmp_path / "out"))
+    for _ in range(2):
+        dialog.save()
+        texts = [path.read_text(encoding="utf-8") for path in dialog.written]
+        assert any("broken \ufffd sign" in text for text in texts)
+
+
 def test_no_secret_value_reaches_a_file(
     qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

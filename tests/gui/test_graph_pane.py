@@ -6,8 +6,11 @@ import json
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QFontMetrics, QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
+from workbench.gui.delegates.ink import mono
 from workbench.gui.main_window import MainWindow
 from workbench.gui.models.graph_tree import GraphTreeModel
 from workbench.gui.models.json_tree import NAME, VALUE
@@ -242,6 +245,8 @@ def test_a_broken_graph_is_said_and_nothing_is_sent(graph, open_window: MainWind
     settled(open_window.session)
     preview = open_window.docks.pane("preview")
     assert preview.banner.words.text() == "The object graph cannot be read."
+    assert preview.json.raw_text() == ""
+    assert preview.foot.text() == "0 characters · 0 words · about 0 tokens"
     assert not graph.tree.isEnabled()
     assert next(d.line for d in graph.editor.diagnostics() if d.severity == "error") in (2, 3)
     preview.banner.link.click()
@@ -296,3 +301,70 @@ def test_a_selection_in_a_graph_becomes_a_parameter(graph, open_window: MainWind
     settled(open_window.session)
     assert json.loads(graph.editor.raw_text())["model"] == "[%param.size%]"
     assert open_window.session.rendering().graph.value["model"] == "small"
+
+
+def test_undo_in_the_tree_takes_back_the_last_edit_of_the_graph(
+    graph, open_window: MainWindow, settled
+) -> None:
+    session, actions = open_window.session, open_window.actions_by_id
+    graph.tree_button.setChecked(True)
+    graph.tree.setFocus()
+    graph.remove("/n")
+    settled(session)
+    actions["edit.undo"].trigger()
+    settled(session)
+    assert session.snapshot().graph.text == GRAPH
+    actions["edit.redo"].trigger()
+    settled(session)
+    assert "n" not in json.loads(session.snapshot().graph.text)
+
+
+def test_a_graph_that_was_taken_back_returns_with_what_was_typed_since(
+    graph, open_window: MainWindow, settled
+) -> None:
+    session = open_window.session
+    session.undo_stack.undo()
+    settled(session)
+    assert session.snapshot().graph is None
+    session.undo_stack.redo()
+    settled(session)
+    assert session.snapshot().graph.text == graph.editor.raw_text() == GRAPH
+
+
+def test_names_deep_in_the_tree_stay_readable_in_a_narrow_window(
+    graph, open_window: MainWindow, settled
+) -> None:
+    open_window.resize(1280, 800)
+    graph.tree_button.setChecked(True)
+    settled(open_window.session)
+    graph.tree.resize(170, 300)
+    QApplication.processEvents()
+    index = graph.model.index_of("/messages/0/role")
+    width = graph.tree.visualRect(index).width()
+    assert width >= QFontMetrics(mono()).horizontalAdvance("role")
+
+
+def test_names_and_values_of_the_tree_are_edited_by_keyboard(graph, open_window: MainWindow, settled) -> None:
+    session = open_window.session
+
+    def press(key: Qt.Key) -> None:
+        QTest.keyClick(QApplication.focusWidget(), key)
+        settled(session)
+
+    graph.editor.replace_text('{"n": 3, "list": ["a"]}')
+    settled(session)
+    graph.tree_button.setChecked(True)
+    graph.tree.setFocus()
+    graph.tree.setCurrentIndex(graph.model.index_of("/n"))
+    press(Qt.Key.Key_F2)
+    QTest.keyClicks(QApplication.focusWidget(), "m")
+    press(Qt.Key.Key_Return)
+    assert graph.tree.hasFocus()
+    graph.tree.setCurrentIndex(graph.model.index_of("/list/0"))
+    press(Qt.Key.Key_F2)
+    QTest.keyClicks(QApplication.focusWidget(), "b")
+    press(Qt.Key.Key_Return)
+    assert json.loads(session.snapshot().graph.text) == {"m": 3, "list": ["b"]}
+    open_window.actions_by_id["edit.undo"].trigger()
+    settled(session)
+    assert json.loads(session.snapshot().graph.text) == {"m": 3, "list": ["a"]}

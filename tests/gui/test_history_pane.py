@@ -68,6 +68,30 @@ def test_runs_are_listed_newest_first_with_attempts_below_them(pane: HistoryPane
     assert "2 runs" in pane.list.foot_words.text()
 
 
+def test_a_project_read_again_still_shows_the_chosen_run(session: Session, pane: HistoryPane) -> None:
+    pane.select(2, 1)
+    session.reload()
+    assert pane.selected() == (2, 1)
+    assert pane.attempt().number == 1  # type: ignore[union-attr]
+    pane.select(1)
+    session.reload()
+    assert pane.replay.run is not None
+    assert pane.replay.run.summary.id == 1
+
+
+def test_another_project_begins_with_its_newest_run(
+    session: Session, pane: HistoryPane, tmp_path: Path
+) -> None:
+    assert session.project is not None
+    assert session.project.root is not None
+    shutil.copytree(session.project.root, tmp_path / "copy")
+    pane.select(1)
+    session.open(tmp_path / "copy")
+    assert pane.selected() == (2, None)
+    assert pane.replay.run is not None
+    assert pane.replay.run.summary.id == 2
+
+
 def test_the_newest_run_is_shown_at_its_last_step(pane: HistoryPane) -> None:
     assert pane.selected() == (2, None)
     assert pane.replay.step == pane.replay.count() - 1

@@ -48,6 +48,17 @@ def test_sets_are_added_duplicated_renamed_and_deleted_with_undo(open_window: Ma
     assert session.parameter_set in ("default", "other")
 
 
+def test_the_last_set_is_chosen_again_when_its_deletion_is_undone(open_window: MainWindow, settled) -> None:
+    pane, session = open_window.data.parameters, open_window.session
+    pane.delete_set()
+    pane.delete_set()
+    assert session.parameter_set is None
+    session.undo_stack.undo()
+    settled(session)
+    assert session.parameter_set == "other"
+    assert pane.editor() is not None
+
+
 def test_each_set_keeps_its_own_undo_stack(open_window: MainWindow, qtbot, settled) -> None:
     pane, session = open_window.data.parameters, open_window.session
     first = pane.editor()

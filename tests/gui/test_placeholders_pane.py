@@ -6,7 +6,8 @@ import json
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QLabel, QLineEdit
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QInputDialog, QLabel, QLineEdit
 
 from workbench.engine.model_settings import ModelSettings
 from workbench.engine.prompts import prompt_variants
@@ -194,6 +195,28 @@ def test_contexts_and_fields_are_edited_in_place(open_window: MainWindow, pane, 
     texts.remove_button.click()
     settled(session)
     assert dict(session.snapshot().template.contexts) == {}
+
+
+def test_a_context_is_typed_below_a_field_without_a_cell_of_it_being_overwritten(
+    open_window: MainWindow, pane, settled
+) -> None:
+    session, texts = open_window.session, pane.texts
+    pane.sections.open(1)
+
+    def type_row(*cells: str) -> None:
+        texts.add_button.click()
+        for number, text in enumerate(cells):
+            QTest.keyClicks(QApplication.focusWidget(), text)
+            end = Qt.Key.Key_Return if number + 1 == len(cells) else Qt.Key.Key_Tab
+            QTest.keyClick(QApplication.focusWidget(), end)
+            settled(session)
+
+    type_row("", "mail", "a@b")
+    type_row("sys", "day", "Monday")
+    options = session.snapshot().template
+    assert {k: dict(v) for k, v in options.contexts.items()} == {"sys": {"day": "Monday"}}
+    assert dict(options.fields) == {"mail": "a@b"}
+    assert texts.table.item(1, 2).text() == "Monday"
 
 
 # -- prompt classes -------------------------------------------------------------------------------------------

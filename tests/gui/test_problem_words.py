@@ -55,5 +55,6 @@ def test_numbers_of_the_engine_and_of_the_window_are_grouped_alike() -> None:
     assert shown == "1\u202f253"
     assert counted(1253, "case") == f"{shown} cases"
     assert count_words(TextCounts(1253, 1253, 1253)).count(shown) == 3
+    assert count_words(TextCounts(1, 1, 1)) == "1 character · 1 word · about 1 token"
     assert f"{shown} characters" in LengthCheck(9).answer("x" * 1253).detail
     assert f"first {shown} cases" in LargeCases(2**25, 1253).words()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -321,3 +322,16 @@ def test_secrets_come_from_the_keyring_of_the_system(qapp, settings, monkeypatch
     finally:
         session.close()
         session.deleteLater()
+
+
+def test_a_project_that_is_saved_elsewhere_takes_no_run_along(
+    open_session: Session, tmp_path: Path, qtbot
+) -> None:
+    hold = threading.Event()
+    open_session.begin_run("check")
+    open_session.jobs.run_pool(hold.wait, 10, on_done=lambda _done: None, key="check")
+    assert open_session.running() == {"check"}
+    open_session.save_as(tmp_path / "elsewhere")
+    hold.set()
+    assert open_session.running() == set()
+    assert open_session.history is not None

@@ -357,6 +357,18 @@ def test_a_wording_that_is_the_present_one_cannot_be_taken_over(compare: Compare
     assert not compare.use_button.isEnabled()
 
 
+def test_a_wording_that_is_taken_over_while_both_are_asked_ends_the_asking(
+    session: Session, compare: CompareDialog
+) -> None:
+    use_other_wording(compare)
+    compare.text.set_text(ATTACK)
+    compare.text_button.click()
+    assert session.jobs.busy("compare")
+    compare.use_button.click()
+    assert not compare.isVisible()
+    assert not session.jobs.busy("compare")
+
+
 def test_models_are_named_as_in_the_toolbar_and_two_equal_sides_are_said(
     qtbot: QtBot, session: Session, compare: CompareDialog
 ) -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, sample_session
+from tests.gui.benches import WAIT_MS, make_project, sample_session
 from workbench.engine.decisions.embedded import EmbeddedDecisionModel
 from workbench.engine.evaluation import earlier_path
 from workbench.engine.evaluation.intervals import clopper_pearson
@@ -125,6 +126,26 @@ def test_a_history_that_fails_does_not_take_the_answers_with_it(
     run_all(qtbot, session, pane)
     assert "30 of 30 cases answered" in pane.strip.words.text()
     assert session.history.problem == "the disk is full"  # type: ignore[union-attr]
+
+
+def test_answers_that_are_heard_after_another_project_was_opened_are_not_taken_for_its_own(
+    qtbot: QtBot, session: Session, pane: ThresholdsPane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest(qtbot, session, pane)
+    second, said, post = make_project(tmp_path / "second"), threading.Event(), session.jobs.post
+
+    def noting(function: Callable[..., None], *values: object) -> None:
+        post(function, *values)
+        if function == pane.lab._arrived:
+            said.set()
+
+    monkeypatch.setattr(session.jobs, "post", noting)
+    pane.lab.run()
+    assert said.wait(WAIT_MS / 1000)  # the window hears nothing of it yet
+    session.open(second)
+    rest(qtbot, session, pane)
+    assert pane.lab.progress is None
+    assert pane.lab.columns.answered() == 0
 
 
 def test_a_second_run_asks_nothing_twice(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.benches import WAIT_MS, ScriptedModel, sample_session, saved_toml, use_model
+from tests.gui.benches import WAIT_MS, ScriptedModel, make_project, sample_session, saved_toml, use_model
 from workbench.engine.language_models import Completion, Message, ToolCall, Usage
 from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.gui.panes.tools import ToolsPane
@@ -216,6 +217,24 @@ def test_the_model_answers_with_the_tools_and_every_call_is_shown(
     assert "2 tool calls" in talking.talk.banner.detail()
     assert "1 call gave an error" in talking.talk.banner.detail()
     assert session.history.run(1).summary.kind == "tool"  # type: ignore[union-attr]
+
+
+def test_what_a_run_still_says_after_another_project_was_opened_is_not_told(
+    qtbot: QtBot, session: Session, talking: ToolsPane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, told = ScriptedModel(["It was sent."], hold=True), []
+    use_model(monkeypatch, model)
+    session.run_progress.connect(lambda _kind, event: told.append(event.kind))
+    second = make_project(tmp_path / "second")
+    talking.talk.run_button.click()
+    until = time.monotonic() + WAIT_MS / 1000
+    while not model.asked and time.monotonic() < until:  # the window hears nothing of it yet
+        time.sleep(0.005)
+    assert model.asked
+    session.open(second)
+    qtbot.waitUntil(lambda: model.cancelled and not session.jobs.busy(), timeout=WAIT_MS)
+    assert told == []
+    assert talking.talk.conversation.turns() == []
 
 
 def test_the_answer_is_in_view_once_the_conversation_is_over(

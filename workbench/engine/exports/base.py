@@ -25,6 +25,12 @@ class ExportedFile:
     path: str
     text: str
 
+    @property
+    def data(self) -> bytes:
+        """Return the file's bytes as they are written, in UTF-8."""
+        # Half a surrogate pair, as an editor may hold it, has no UTF-8 form.
+        return _SURROGATE.sub("\ufffd", self.text).encode("utf-8")
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -94,8 +100,7 @@ def write_export(export: Export, folder: Path, *, extra: tuple[ExportedFile, ...
             raise OSError(f"an export may not leave its folder: {file.path}")
         path = folder.joinpath(*relative.parts)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Half a surrogate pair, as an editor may hold it, has no UTF-8 form.
-        path.write_bytes(_SURROGATE.sub("\ufffd", file.text).encode("utf-8"))
+        path.write_bytes(file.data)
         written.append(path)
     return written
 

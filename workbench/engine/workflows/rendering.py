@@ -127,6 +127,7 @@ def render_project(
         document = parse_json(snapshot.graph.text, file=GRAPH_FILE)
         diagnostics += document.diagnostics
         broken += () if document.ok else document.diagnostics
+        readable = document.ok
         try:
             graph = render_graph(document.value, parameters.value, options)
         except KeyCollisionError as error:
@@ -138,11 +139,13 @@ def render_project(
             text = GraphText(document)
             diagnostics += text.located(graph.diagnostics, graph.placeholders, GRAPH_FILE)
     else:
+        readable = True
         prompt = render_prompt(snapshot.messages, parameters.value, options)
         filled = prompt
         rendering = ProjectRendering(prompt, None, parameters, name, ())
         diagnostics += prompt.diagnostics
-    if parameters.ok and name is not None:
+    # Of a graph that cannot be read nobody knows what it uses.
+    if parameters.ok and name is not None and readable:
         diagnostics += _located(unused_parameters(parameters.value, filled.used_pointers), parameters, file)
     return replace(rendering, diagnostics=tuple(diagnostics), broken=broken)
 

@@ -59,6 +59,7 @@ class CompareDialog(QDialog):
         self._guardrail = session.snapshot().guardrail(stage)
         self._columns: list[CaseColumns] = []
         self.comparison: Comparison | None = None
+        self._gone = False
         self.setWindowTitle(f"Compare {stage} checks")
         resize_window(self, 940, 680)
         self.mode = SegmentedControl(
@@ -338,10 +339,11 @@ class CompareDialog(QDialog):
         self._busy(False)
         self._say("no_answer", "Stopped; asking again goes on from there.")
 
-    def reject(self) -> None:
-        """Close; what is under way is stopped."""
+    def done(self, result: int) -> None:
+        """Close, with or without the other wording; what is under way is stopped."""
+        self._gone = True
         self._session.jobs.cancel(_KIND)
-        super().reject()
+        super().done(result)
 
     def ask_text(self) -> None:
         """Ask both sides about the text."""
@@ -406,7 +408,7 @@ class CompareDialog(QDialog):
         )  # fmt: skip
 
     def _progress(self, title: str, progress: Progress) -> None:
-        if self.stop_button.isEnabled():
+        if not self._gone and self.stop_button.isEnabled():
             self._say("queued", f"{title}: {progress.done} of {progress.total}")
 
     def _failed(self, error: BaseException) -> None:

@@ -409,9 +409,12 @@ class ExportDialog(QDialog):
     def _show_size(self) -> None:
         view = self.files.currentWidget()
         if isinstance(view, CodeView):
+            from workbench.engine.exports import ExportedFile
+
             text = view.code()
+            size = len(ExportedFile(view.accessibleName(), text).data)
             lines = text.count("\n") + (0 if text.endswith("\n") else 1)
-            self.size_words.set_text(f"{counted(lines, 'line')}, {format_size(len(text.encode('utf-8')))}")
+            self.size_words.set_text(f"{counted(lines, 'line')}, {format_size(size)}")
         else:
             self.size_words.set_text("")
 
@@ -466,7 +469,7 @@ class ExportDialog(QDialog):
         found = []
         for file in self.current_files():
             path = folder / file.path
-            if path.exists() and path.read_bytes() != file.text.encode("utf-8"):
+            if path.exists() and path.read_bytes() != file.data:
                 found.append(path)
         return found
 
@@ -482,12 +485,12 @@ class ExportDialog(QDialog):
         if not text:
             self._session.status.emit("Name a folder to save to.")
             return
-        if (occupied := self.occupied()) and not self._may_replace(occupied):
-            return
         extra = tuple(file for file in self.current_files() if file not in export.files)
         try:
+            if (occupied := self.occupied()) and not self._may_replace(occupied):
+                return
             self.written = write_export(export, Path(text).expanduser(), extra=extra)
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # no home directory of that name is the latter
             questions.show_error(self, "Export", "The files could not be written.", str(error))
             return
         self._session.status.emit(f"{counted(len(self.written), 'file')} written to {text}")

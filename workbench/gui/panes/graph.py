@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QApplication,
     QHBoxLayout,
     QHeaderView,
     QInputDialog,
@@ -44,6 +45,46 @@ if TYPE_CHECKING:
 OPENED_UP_TO = 300
 LONGEST_OUTLINE = 400
 WIDE_ENOUGH = 460
+
+
+def _is_f2(event: QEvent) -> bool:
+    return (
+        isinstance(event, QKeyEvent)
+        and event.key() == Qt.Key.Key_F2
+        and event.modifiers() == Qt.KeyboardModifier.NoModifier
+    )
+
+
+class GraphTree(QTreeView):
+    """The tree of a graph. Its edits are edits of the text, so that undo and redo here are those of the text."""
+
+    undo_asked = Signal()
+    redo_asked = Signal()
+
+    def undo(self) -> None:
+        """Ask to take back the last edit."""
+        self.undo_asked.emit()
+
+    def redo(self) -> None:
+        """Ask to do again what was taken back."""
+        self.redo_asked.emit()
+
+    def event(self, event: QEvent) -> bool:
+        # The window has an action on F2, which would take it from the tree.
+        if event.type() == QEvent.Type.ShortcutOverride and _is_f2(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index = self.currentIndex()
+        if _is_f2(event) and index.isValid() and not index.flags() & Qt.ItemFlag.ItemIsEditable:
+            # An item of a list has no name to edit, and arrows move by rows.
+            index = index.siblingAtColumn(VALUE)
+            if index.flags() & Qt.ItemFlag.ItemIsEditable:
+                self.edit(index)
+                return
+        super().keyPressEvent(event)
 
 
 class GraphPane(QWidget):
@@ -151,11 +192,13 @@ class GraphPane(QWidget):
         row.addWidget(self.tree_button)
         return strip
 
-    def _build_tree(self) -> QTreeView:
+    def _build_tree(self) -> GraphTree:
         self.model = GraphTreeModel(self)
         self.model.name_asked.connect(self._rename_member)
         self.model.value_asked.connect(self._set_value)
-        tree = QTreeView()
+        tree = GraphTree()
+        tree.undo_asked.connect(self._undo)
+        tree.redo_asked.connect(self._redo)
         tree.setModel(self.model)
         tree.setUniformRowHeights(True)
         tree.setIndentation(14)
@@ -192,10 +235,12 @@ class GraphPane(QWidget):
         return super().eventFilter(watched, event)
 
     def _fit_tree(self) -> None:
-        """Share the width of the tree; where it is narrow, the types go first."""
+        """Share the width of the tree; where it is narrow, the types go first, then the ends of the values."""
         width = self.tree.viewport().width()
         self.tree.setColumnHidden(TYPE, width < 280)
-        self.tree.setColumnWidth(NAME, max(70, min(140, int(width * 0.45))))
+        # Names stand the farther right the deeper they are; they get what they need up to this share.
+        wanted = self.tree.sizeHintForColumn(NAME)
+        self.tree.setColumnWidth(NAME, max(70, min(wanted, int(width * 0.65))))
 
     # -- from the project -----------------------------------------------------------------------------
 
@@ -231,11 +276,17 @@ class GraphPane(QWidget):
 
         messages = [{"role": m.role, "content": m.content} for m in self._session.snapshot().messages]
         text = dumps({"messages": messages or [{"role": "user", "content": ""}]}, indent=2) + "\n"
+        kept = [text]
+
+        def take(project: Any) -> None:
+            # What was typed since is not part of this step, and comes back when the step is done again.
+            graph = project.snapshot().graph
+            if graph is not None:
+                kept[0] = graph.text
+            project.set_graph(None)
+
         self._session.apply(
-            "template",
-            "Use an object graph",
-            lambda project: project.set_graph(text),
-            lambda project: project.set_graph(None),
+            "template", "Use an object graph", lambda project: project.set_graph(kept[0]), take
         )
         self.editor.setFocus()
 
@@ -295,7 +346,11 @@ class GraphPane(QWidget):
         chosen = self.tree.currentIndex().data(GraphTreeModel.PointerRole)
         self._following = True
         closed = set(self._closed)
+        # The field in which a name or a value was just written goes with its row; the keyboard stays here.
+        held = self.tree.isAncestorOf(QApplication.focusWidget() or self)
         self.model.set_value(document.value)
+        if held and not self.tree.hasFocus():
+            self.tree.setFocus()
         if document.text.count("\n") < OPENED_UP_TO:
             self.tree.expandAll()
         else:
@@ -306,6 +361,7 @@ class GraphPane(QWidget):
         if chosen is not None and (index := self.model.index_of(chosen)).isValid():
             self.tree.setCurrentIndex(index)
         self._following = False
+        self._fit_tree()
 
     def _show_diagnostics(self) -> None:
         snapshot = self._session.snapshot()
@@ -421,6 +477,21 @@ class GraphPane(QWidget):
         if fix is not None:
             self.editor.edit_span(fix.start, fix.end, fix.replacement)
             self._session.render_now()
+
+    def _undo(self) -> None:
+        """Undo in the text, or the last change of the project where the text has none of its own."""
+        own = not (self.editor.undo_is_the_projects() and self._session.text_command())
+        if own and self.editor.document().isUndoAvailable():
+            self.editor.undo()
+        else:
+            self._session.undo_stack.undo()
+
+    def _redo(self) -> None:
+        own = not (self.editor.redo_is_the_projects() and self._session.text_command(undone=True))
+        if own and self.editor.document().isRedoAvailable():
+            self.editor.redo()
+        else:
+            self._session.undo_stack.redo()
 
     def _set_value(self, pointer: str, text: str, is_string: bool) -> None:
         from workbench.engine.json_text import dumps, parse_json

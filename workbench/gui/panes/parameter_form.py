@@ -212,10 +212,6 @@ class ParameterForm(QScrollArea):
         finally:
             self._filling = False
 
-    def text(self) -> str | None:
-        """Return the JSON text whose places the fields know."""
-        return None if self._document is None else self._document.text
-
     def _kept_kind(self, row: FieldPlan) -> FieldPlan:
         """Leave a field that somebody types into as it is, though its text became long or short."""
         field = self.fields.get(row.pointer)

@@ -237,9 +237,13 @@ class ParametersPane(QWidget):
                 self._session.parameter_set = project.snapshot().default_parameter_set()
                 self._session.parameter_set_changed.emit(self._session.parameter_set or "")
 
-        self._session.apply(
-            "parameters", f"Delete set {target}", do, lambda project: project.add_parameter_set(target, text)
-        )
+        def undo(project: Any) -> None:
+            project.add_parameter_set(target, text)
+            if self._session.parameter_set is None:
+                self._session.parameter_set = target
+                self._session.parameter_set_changed.emit(target)
+
+        self._session.apply("parameters", f"Delete set {target}", do, undo)
 
     def ask_new(self) -> None:
         """Ask for a name and add an empty set."""
@@ -342,13 +346,11 @@ class ParametersPane(QWidget):
 
     def _form_edit(self, start: int, end: int, replacement: str) -> None:
         editor = self.editor()
-        if editor is None:
-            return
-        editor.edit_span(start, end, replacement)
-        self._session.render_now()
-        if self.form.text() != editor.raw_text():
-            # A long prompt is filled in the background, and the next key must not meet the places of this one.
-            self._fill_form()
+        if editor is not None:
+            editor.edit_span(start, end, replacement)
+            # A long prompt is filled in the background, but the project has the text at once and tells it: the next
+            # key meets the places of the new text.
+            self._session.render_now()
 
     # -- caret ------------------------------------------------------------------------------------------
 

@@ -104,6 +104,8 @@ class Session(QObject):
         # What the checks that ask no model said in the last run of checks, where the model failed.
         self.found: tuple[Any, ...] = ()
         self._running: set[str] = set()
+        # The run of each kind whose events are told; those of one that was stopped or replaced come too late.
+        self._told: dict[str, object] = {}
         self._models: dict[str, Any] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -611,12 +613,18 @@ class Session(QObject):
 
     def _run_options(self, kind: str) -> dict[str, Any]:
         """Return what every run of a chat model is given; its events arrive as progress of `kind`."""
-        post = self.jobs.post
+        post, run = self.jobs.post, object()
+        self._told[kind] = run
+
+        def tell(event: Any) -> None:
+            if self._told.get(kind) is run:
+                self.run_progress.emit(kind, event)
+
         return {
             "model_name": self.chat_model_name,
             "history": self.history if self.records else None,
             "secrets": self.secrets,
-            "on_event": lambda event: post(self.run_progress.emit, kind, event),
+            "on_event": lambda event: post(tell, event),
         }
 
     def _run_recorded(self, kind: str, start: Callable[[], Any], retry: Callable[[], None]) -> None:
@@ -657,6 +665,7 @@ class Session(QObject):
 
     def _end(self, kind: str) -> None:
         self._running.discard(kind)
+        self._told.pop(kind, None)
 
     def _fail(self, kind: str, error: BaseException, retry: Callable[[], None]) -> None:
         from workbench.engine.secrets import OriginNotAccepted
@@ -732,9 +741,10 @@ class Session(QObject):
         self.diagnostics_changed.emit()
 
     def save_as(self, folder: Path) -> None:
-        """Write the project to another folder and go on there."""
+        """Write the project to another folder and go on there; runs under way are stopped, as they store into the old one."""
         if self.project is None:
             return
+        self.stop()
         self.flush()
         self.discard_recovery()
         self._keeper.close()

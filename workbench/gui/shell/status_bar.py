@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench import __version__
-from workbench.engine.text import grouped
+from workbench.gui.models.figures import counted
 from workbench.gui.models.model_title import model_title
 from workbench.gui.shell.last_run import LastRun, doing_words, failed_run, finished_run
 from workbench.gui.shell.scale import fit
@@ -114,7 +114,7 @@ class WorkbenchStatusBar(QStatusBar):
 
     def show_counts(self, counts: Any) -> None:
         """Show the estimated number of tokens of the prompt."""
-        self.tokens.say(f"about {grouped(counts.tokens)} tokens")
+        self.tokens.say(f"about {counted(counts.tokens, 'token')}")
 
     def _say_saved(self) -> None:
         project = self._session.project

@@ -26,6 +26,8 @@ from workbench.gui.shell.session import Session
 from workbench.gui.widgets.comparison import Compared
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.engine.history import Run
     from workbench.engine.translation import Attempt, TranslationRecord
     from workbench.engine.workflows import GuardRecord, PlainRecord, ToolRecord
@@ -49,6 +51,7 @@ class HistoryPane(QWidget):
         self._attempt: Attempt | None = None
         self._unread = False
         self._divided = False
+        self._listed = self._history_path()
         self.comparing = Comparing(session)
         self.replay = Replay(self)
         self._build()
@@ -136,8 +139,21 @@ class HistoryPane(QWidget):
         self.replay.load(None)
         self.doing.forget()
         self.comparing.reset()
+        listed = self._history_path()
+        if listed != self._listed:
+            # A run of another project may have the same number.
+            self._listed = listed
+            self.list.choose_none()
         self.refresh()
-        self._show_run()
+        chosen = self.selected()
+        if chosen is not None and self.replay.run is None:
+            self._on_chosen(*chosen)
+        else:
+            self._show_run()
+
+    def _history_path(self) -> Path | None:
+        history = self._session.history
+        return history.path if history is not None else None
 
     def _on_history(self) -> None:
         """Runs come with every pause of typing; a pane that nobody sees reads them when it is seen."""

@@ -319,6 +319,10 @@ class RunsList(QWidget):
             self.tree.setCurrentIndex(index)
         return index.isValid()
 
+    def choose_none(self) -> None:
+        """Forget which run was chosen: the newest is when the list is read again."""
+        self.tree.setCurrentIndex(QModelIndex())
+
     def select_quietly(self, run_id: int, attempt: int | None = None) -> None:
         """Move the selection without a word to anybody."""
         index = self.model.index_of(run_id, attempt)

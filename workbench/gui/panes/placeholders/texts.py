@@ -87,7 +87,8 @@ class TextsSection(QWidget):
         rows = self.rows()
         self.counted.emit(str(len(rows)) if rows else "")
         shown = [tuple(self._cell(r, c) for c in range(3)) for r in range(self.table.rowCount())]
-        if rows == [row for row in shown if row[1]]:
+        # A row stays where it was added, so that whoever writes on finds the next cell in it.
+        if sorted(rows) == sorted(row for row in shown if row[1]):
             return
         self._filling = True
         try:

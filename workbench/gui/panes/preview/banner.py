@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
-from workbench.gui.shell.theme import icon_pixmap, on_theme_changed, set_role, theme
+from workbench.gui.shell.theme import icon_pixmap, on_theme_changed, set_role
+from workbench.gui.widgets.labels import TokenLabel
 
 
 class Banner(QWidget):
@@ -16,10 +17,8 @@ class Banner(QWidget):
         set_role(self, "verdict-rejected")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._icon = QLabel()
-        self.words, self.more = QLabel(), QLabel()
+        self.words, self.more = QLabel(), TokenLabel("", elide=True)
         self.words.setStyleSheet("font-weight: 600;")
-        set_role(self.more, "plain")
-        self.more.setMinimumWidth(10)
         self.link = QPushButton()
         set_role(self.link, "link")
         row = QHBoxLayout(self)
@@ -36,11 +35,10 @@ class Banner(QWidget):
     def say(self, words: str, more: str, link: str) -> None:
         """Show the strip."""
         self.words.setText(words)
-        self.more.setText(more)
+        self.more.set_text(more)
         self.link.setText(link)
         self.setAccessibleName(f"{words} {more}")
         self.show()
 
     def _recolor(self) -> None:
         self._icon.setPixmap(icon_pixmap("warning", "rejected", 14))
-        self.more.setStyleSheet(f"color: {theme().hex('text')};")

@@ -26,6 +26,7 @@ from workbench.gui.panes.preview.banner import Banner
 from workbench.gui.panes.preview.texts import (
     JsonPreview,
     PreviewText,
+    can_be_read,
     differing_uses,
     placed_uses,
     scroll_to_one,
@@ -222,7 +223,7 @@ class PreviewPane(QWidget):
         if not rendering.parameters.ok:
             problem = next((d.message for d in rendering.parameters.diagnostics if d.severity == "error"), "")
             self.banner.say("The parameters cannot be read.", shorten(problem, 90), "Go to the error")
-        elif rendering.graph_document is not None and not rendering.graph_document.ok:
+        elif rendering.graph_document is not None and not can_be_read(rendering):
             problem = next(
                 (d.message for d in rendering.graph_document.diagnostics if d.severity == "error"), ""
             )
@@ -248,7 +249,7 @@ class PreviewPane(QWidget):
         """Count at once what is short; a long prompt is counted as a job when the typing pauses."""
         texts = [message.text for message in rendering.messages]
         if rendering.graph is not None:
-            texts = [rendering.text()]
+            texts = [rendering.text() if can_be_read(rendering) else ""]
             titles = ["graph"]
         self._to_count = (texts, list(titles))
         if sum(map(len, texts)) <= COUNTED_AT_ONCE:

@@ -167,7 +167,8 @@ class JsonPreview(CodeEditor):
         else:
             value = [{"role": message.role, "content": message.text} for message in rendering.messages]
             moved = {}
-        text = dumps(value, indent=2)
+        # Nothing is sent of a graph that cannot be read, and the banner says why.
+        text = dumps(value, indent=2) if can_be_read(rendering) else ""
         bar = self.verticalScrollBar()
         at = bar.value()
         self.replace_text(text) if not self.document().isEmpty() else self.set_text(text)
@@ -188,6 +189,11 @@ class JsonPreview(CodeEditor):
         """Return the inserted value at an offset of the JSON, with the place of its placeholder."""
         tint = self.tint_at(offset)
         return tint.data if tint is not None else None  # type: ignore[return-value]
+
+
+def can_be_read(rendering: ProjectRendering) -> bool:
+    """Tell whether the prompt is no object graph with an error in its JSON."""
+    return rendering.graph_document is None or rendering.graph_document.ok
 
 
 def placed_uses(

@@ -28,8 +28,9 @@ def counted(texts: list[str], titles: list[str]) -> tuple[list[str], TextCounts]
 
 def count_words(counts: TextCounts) -> str:
     """Return a count in words; tokens are an estimate."""
-    characters, words, tokens = map(grouped, (counts.characters, counts.words, counts.tokens))
-    return f"{characters} characters · {words} words · about {tokens} tokens"
+    units = (counts.characters, "character"), (counts.words, "word"), (counts.tokens, "token")
+    characters, words, tokens = (f"{grouped(n)} {one if n == 1 else one + 's'}" for n, one in units)
+    return f"{characters} · {words} · about {tokens}"
 
 
 class LazyTip:

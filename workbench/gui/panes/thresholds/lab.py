@@ -312,11 +312,11 @@ class Lab(CaseEdits, StoredAnswers, QObject):
         self._asked = {case.id: case for case in cases}
         self._asked_settings, self._asked_stage = self.guardrail, self.stage
         self._fresh, self.progress, self.failure, self.begun = [], None, "", time.monotonic()
-        post = session.jobs.post
+        post, project = session.jobs.post, session.project
         self.drop_read()
         session.begin_run(_KIND)
         session.jobs.run_async(
-            lambda: evaluate(batch, lambda rows, progress: post(self._arrived, rows, progress)),
+            lambda: evaluate(batch, lambda rows, progress: post(self._arrived, project, rows, progress)),
             self._run_done,
             self._run_broke,
             key=_KIND,
@@ -335,7 +335,9 @@ class Lab(CaseEdits, StoredAnswers, QObject):
         """Stop the run; what was answered is kept, and the next run goes on from there."""
         self.session.stop(_KIND)
 
-    def _arrived(self, rows: list[ResultRow], progress: Progress | None) -> None:
+    def _arrived(self, project: object, rows: list[ResultRow], progress: Progress | None) -> None:
+        if project is not self.session.project:
+            return  # another one was opened before this was heard; its cases may have the same names
         self._fresh += rows
         if progress is not None:
             self.progress = progress
