@@ -214,6 +214,25 @@ def test_an_attempt_can_be_compared_with_one_of_another_run(
     assert "3 changed, 1 added" in pane.view.compare.head.note.text()
 
 
+@pytest.mark.parametrize(
+    ("respect", "old", "new", "language"),
+    [
+        ("text", '{"a": 1}', " [2]", "json"),
+        ("text", '{"a": 1}', "", "json"),
+        ("text", "null and true are words", "true", ""),
+        ("text", '{"a": 1}', "no JSON", ""),
+        ("prompt", "{}", "{}", ""),
+        ("schema", "{}", "true", "json"),
+    ],
+)
+def test_only_json_is_coloured_as_json_in_a_comparison(
+    respect: str, old: str, new: str, language: str
+) -> None:
+    from workbench.gui.widgets.comparison import _language
+
+    assert _language(respect, old, new) == language
+
+
 def test_equal_lines_stay_at_the_same_height_in_a_text_comparison() -> None:
     left, right = align("{\n1\n2\n}", "{\n1\nnew\n2\nlast\n}")
     assert left.lines == ["{", "1", "", "2", "", "}"]

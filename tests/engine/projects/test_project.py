@@ -23,6 +23,27 @@ from workbench.engine.tools.definitions import Simulation, ToolDefinition
 from workbench.engine.translation.settings import Rule
 
 
+def test_a_folder_that_went_away_is_written_anew_only_when_asked_and_then_whole(tmp_path: Path) -> None:
+    import shutil
+
+    from workbench.engine.projects import copy_sample
+
+    folder = tmp_path / "project"
+    copy_sample("table-booking", folder)
+    files = {path.name: path.read_bytes() for path in folder.rglob("*") if path.suffix in (".json", ".toml")}
+    project = Project.load(folder)
+    shutil.rmtree(folder)
+    with pytest.raises(ChangedOnDisk) as caught:
+        project.save()
+    assert folder / "workbench.toml" in caught.value.paths
+    assert not folder.exists()
+    project.save(overwrite=True)
+    written = {
+        path.name: path.read_bytes() for path in folder.rglob("*") if path.suffix in (".json", ".toml")
+    }
+    assert {name: written.get(name) for name in files} == files
+
+
 def test_loading_and_saving_changes_no_byte(folder: Path) -> None:
     before = contents(folder)
     project = Project.load(folder)

@@ -405,15 +405,18 @@ class Project(ProjectEdits):
         except ProjectError:
             return UNREADABLE
 
-    def _pending(self) -> dict[str, bytes | None]:
-        """Return the bytes of every file that saving must write, `None` for one that it must remove."""
+    def _pending(self, *, everything: bool = False) -> dict[str, bytes | None]:
+        """Return the bytes of every file that saving must write, `None` for one that it must remove.
+
+        That is what differs from what was last read or saved, or `everything`.
+        """
         self._settle_cases()
         pending: dict[str, bytes | None] = {}
         for relative, member in self._members.items():
-            if member.text != member.saved:
+            if everything or member.text != member.saved:
                 pending[relative] = None if member.text is None else _encode_json(member.text)
         toml = self._toml_file.with_text(self._document.text)
-        if self._toml_on_disk is None or self._document.text != self._toml_file.text:
+        if everything or self._toml_on_disk is None or self._document.text != self._toml_file.text:
             pending[PROJECT_FILE] = toml.encode()
         return pending
 
@@ -431,7 +434,8 @@ class Project(ProjectEdits):
             raise ProjectError.of(
                 "read_only", f"{self.root} cannot be written", file=PROJECT_FILE, hint="save it as a copy"
             )
-        pending = self._pending()
+        # Where the folder went away, what is only in memory now must not be called saved.
+        pending = self._pending(everything=self._seen_now(PROJECT_FILE) is None)
         if not overwrite:
             self._refuse_overwriting(pending)
         if self._migrated_from is not None:

@@ -90,10 +90,8 @@ class ComparisonView(DiffView):
             "schema": (before.schema, after.schema),
         }[respect]
         same = ", the same" if old == new else ""
-        language = "" if respect == "prompt" else "json"
-        self.show_texts(
-            old, new, *(f"{each.title.lower()}, {each.word}{same}" for each in (before, after)), language
-        )
+        titles = (f"{each.title.lower()}, {each.word}{same}" for each in (before, after))
+        self.show_texts(old, new, *titles, _language(respect, old, new))
 
     def _show_facts(self) -> None:
         before, after = self.before, self.after
@@ -113,6 +111,14 @@ class ComparisonView(DiffView):
                 if column == 2 and cells[1] != cells[2]:
                     item.setForeground(color("accent"))
                 self.facts.setItem(row, column, item)
+
+
+def _language(respect: str, old: str, new: str) -> str:
+    """Return in which language two texts are coloured; the text of a check or of a conversation is none."""
+    if respect == "prompt":
+        return ""
+    given = [text.lstrip()[:1] for text in (old, new) if text.strip()]
+    return "json" if respect == "schema" or all(first in "{[" for first in given) else ""
 
 
 def _difference_words(before: Compared, after: Compared, changes: Sequence[Any] | None) -> str:
