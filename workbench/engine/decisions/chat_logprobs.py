@@ -37,7 +37,7 @@ from workbench.engine.decisions.remote import (
     merged,
     min_mass_option,
 )
-from workbench.engine.decisions.wire import text_or_none, usage_of
+from workbench.engine.decisions.wire import no_answer, refused_answer, text_or_none, usage_of
 from workbench.engine.json_text import dumps
 from workbench.engine.model_settings import ModelSettings
 
@@ -109,11 +109,11 @@ def answer_of(
         # Ollama's native reply has no choices.
         choice = {} if "logprobs" in reply else None
     if choice is None:
-        return NoAnswer(f"The response contains no answer to question '{name}'")
+        return no_answer(name)
     message = choice.get("message")
     refusal = message.get("refusal") if isinstance(message, dict) else None
     if isinstance(refusal, str) and refusal.strip():
-        return Refusal(f"The decision model refused to answer the question '{name}'")
+        return refused_answer(name)
     if choice.get("finish_reason") == "content_filter":
         return Refusal(f"The answer to question '{name}' was stopped by a content filter")
     try:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.engine.decisions.questions import Answer, BadAnswer, DecisionRequest, Refusal
+from workbench.engine.decisions.questions import Answer, BadAnswer, DecisionRequest
 from workbench.engine.decisions.wire import (
     Decoded,
     Dialect,
     WireOptions,
     input_text,
     no_answer,
-    not_an_object,
     probability,
     text_or_none,
+    unlike,
     usage_of,
     with_meanings,
     wrong_answers,
-    wrong_type,
 )
 
 
@@ -71,11 +70,6 @@ class OpenAiDialect(Dialect):
         if len(found) > 1:
             return BadAnswer(f"The response contains {len(found)} answers to question '{name}'")
         answer = found[0]
-        if not isinstance(answer, dict):
-            return not_an_object(name, answer, "predicate")
-        kind = answer.get("type", "predicate")
-        if kind == "refusal":
-            return Refusal(f"The decision model refused to answer the question '{name}'")
-        if kind != "predicate":
-            return wrong_type(name, kind, "predicate")
+        if (other := unlike(name, answer, "predicate")) is not None:
+            return other
         return probability(name, answer.get("probability"), "probability")

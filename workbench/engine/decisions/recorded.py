@@ -34,7 +34,7 @@ from workbench.engine.decisions.questions import (
     NoAnswer,
     Refusal,
 )
-from workbench.engine.decisions.wire import named_twice, probability, shown, type_name
+from workbench.engine.decisions.wire import named_twice, probability, refused_answer, shown, type_name
 from workbench.engine.json_text import parse_json
 from workbench.engine.model_settings import ModelSettings
 
@@ -152,7 +152,7 @@ def _answer(name: str, question: str, answers: Mapping[str, Any]) -> Answer:
     if refused is not None and not isinstance(refused, bool):
         return BadAnswer(f"The recorded answer to question '{name}' has an invalid refused: {shown(refused)}")
     if refused is True:
-        return Refusal(f"The decision model refused to answer the question '{name}'")
+        return refused_answer(name)
     return probability(name, entry.get("probability"), "probability")
 
 

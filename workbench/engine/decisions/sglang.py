@@ -11,7 +11,6 @@ from workbench.engine.decisions.questions import (
     BadAnswer,
     DecisionRequest,
     NoAnswer,
-    Refusal,
     YesNoAnswer,
 )
 from workbench.engine.decisions.wire import (
@@ -19,13 +18,12 @@ from workbench.engine.decisions.wire import (
     Dialect,
     WireOptions,
     no_answer,
-    not_an_object,
     probability,
     text_or_none,
     type_name,
+    unlike,
     usage_of,
     wrong_answers,
-    wrong_type,
 )
 
 _SUM_SLACK = 0.01
@@ -74,13 +72,8 @@ class SglangDialect(Dialect):
         answer = answers.get(name)
         if answer is None:
             return no_answer(name)
-        if not isinstance(answer, dict):
-            return not_an_object(name, answer, "yes_no")
-        kind = answer.get("type", "yes_no")
-        if kind == "refusal":
-            return Refusal(f"The decision model refused to answer the question '{name}'")
-        if kind != "yes_no":
-            return wrong_type(name, kind, "yes_no")
+        if (other := unlike(name, answer, "yes_no")) is not None:
+            return other
         sides = answer.get("probabilities")
         if not isinstance(sides, dict):
             return BadAnswer(

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.engine.decisions.questions import Answer, DecisionRequest, Refusal
+from workbench.engine.decisions.questions import Answer, DecisionRequest
 from workbench.engine.decisions.wire import (
     Decoded,
     Dialect,
     WireOptions,
     no_answer,
-    not_an_object,
     probability,
     text_or_none,
+    unlike,
     usage_of,
     wrong_answers,
-    wrong_type,
 )
 
 
@@ -56,11 +55,6 @@ class SystemOneDialect(Dialect):
         if name not in answers or answers[name] is None:
             return no_answer(name)
         answer = answers[name]
-        if not isinstance(answer, dict):
-            return not_an_object(name, answer, "noul")
-        kind = answer.get("type", "noul")
-        if kind == "refusal":
-            return Refusal(f"The decision model refused to answer the question '{name}'")
-        if kind != "noul":
-            return wrong_type(name, kind, "noul")
+        if (other := unlike(name, answer, "noul")) is not None:
+            return other
         return probability(name, answer.get("noul"), "noul")

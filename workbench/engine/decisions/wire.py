@@ -14,6 +14,7 @@ from workbench.engine.decisions.questions import (
     BadAnswer,
     DecisionRequest,
     NoAnswer,
+    Refusal,
     Usage,
     YesNoAnswer,
     YesNoQuestion,
@@ -134,15 +135,25 @@ def no_answer(name: str) -> NoAnswer:
     return NoAnswer(f"The response contains no answer to question '{name}'")
 
 
-def wrong_type(name: str, found: Any, expected: str) -> BadAnswer:
-    """Return the entry for an answer whose `type` is `found` instead of the one asked for."""
-    kind = f"a {found}" if isinstance(found, str) else type_name(found)
+def refused_answer(name: str) -> Refusal:
+    """Return the entry for a question that the model refused to answer."""
+    return Refusal(f"The decision model refused to answer the question '{name}'")
+
+
+def unlike(name: str, answer: Any, expected: str) -> Answer | None:
+    """Return the entry for an answer that is none of the type asked for; `None` for one whose value is to be read.
+
+    An answer that does not say its type counts as one of the type asked for.
+    """
+    kind = type_name(answer)
+    if isinstance(answer, dict):
+        found = answer.get("type", expected)
+        if found == expected:
+            return None
+        if found == "refusal":
+            return refused_answer(name)
+        kind = f"a {found}" if isinstance(found, str) else type_name(found)
     return BadAnswer(f"The answer to question '{name}' is {kind}, but a {expected} is expected")
-
-
-def not_an_object(name: str, found: Any, expected: str) -> BadAnswer:
-    """Return the entry for a value in the place of an answer, which is always an object."""
-    return BadAnswer(f"The answer to question '{name}' is {type_name(found)}, but a {expected} is expected")
 
 
 def type_name(value: Any) -> str:
