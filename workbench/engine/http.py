@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from workbench import __version__
-from workbench.engine.http_addresses import is_loopback, join_endpoint, redact_headers, redact_url
+from workbench.engine.http_addresses import (
+    is_loopback,
+    join_endpoint,
+    redact_headers,
+    redact_url,
+    without_endpoint,
+)
 from workbench.engine.http_bodies import ENCODINGS, PackingError, decoded_pieces
 from workbench.engine.http_lines import LineStream
 from workbench.engine.http_replies import cut_raw, excerpt_of, retry_after, server_message, why_no_json
@@ -58,6 +64,7 @@ __all__ = [
     "redact_url",
     "retry_after",
     "server_message",
+    "without_endpoint",
 ]
 
 BODY_CAP = 32 * 1024 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from workbench.engine.http_values import HttpError
@@ -39,6 +39,16 @@ def join_endpoint(base_url: str, *path: str) -> str:
     overlap = max(n for n in range(min(len(base), len(wanted)) + 1) if base[len(base) - n :] == wanted[:n])
     joined = "/".join([*base, *wanted[overlap:]])
     return urlunsplit((parts.scheme, parts.netloc, "/" + joined, parts.query, ""))
+
+
+def without_endpoint(address: str, endpoints: Iterable[str]) -> str:
+    """Return `address` cut back to its base where its path ends in one of `endpoints`, the longest that fits."""
+    parts = urlsplit(address)
+    path = parts.path.rstrip("/")
+    for endpoint in sorted(endpoints, key=len, reverse=True):
+        if path.endswith(f"/{endpoint}"):
+            return urlunsplit(parts._replace(path=path.removesuffix(endpoint)))
+    return address
 
 
 def is_loopback(host: str) -> bool:

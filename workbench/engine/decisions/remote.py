@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from workbench.engine.decisions.errors import DecisionError, ErrorKind
 from workbench.engine.decisions.hints import hint_for_refusal, hint_for_reply
@@ -61,7 +61,7 @@ def endpoint(base_url: str, path: tuple[str, ...], endings: tuple[str, ...]) -> 
     Raises:
         DecisionError: of kind `configuration`, where it is no http(s) address.
     """
-    from workbench.engine.http import HttpError, join_endpoint
+    from workbench.engine.http import HttpError, join_endpoint, without_endpoint
 
     base_url = base_url.strip()
     try:
@@ -69,19 +69,10 @@ def endpoint(base_url: str, path: tuple[str, ...], endings: tuple[str, ...]) -> 
         last = urlsplit(base_url).path.rstrip("/").rpartition("/")[2]
         if last in endings:
             return join_endpoint(base_url)
-        return join_endpoint(_without_endpoint(base_url), *path)
+        # To the endpoint of another dialect nothing can be joined.
+        return join_endpoint(without_endpoint(base_url, _ENDPOINTS), *path)
     except HttpError as error:
         raise DecisionError(error.message, kind="configuration", url=error.url) from error
-
-
-def _without_endpoint(address: str) -> str:
-    """Return `address` without the endpoint of another dialect, to which nothing can be joined."""
-    parts = urlsplit(address)
-    path = parts.path.rstrip("/")
-    for ending in _ENDPOINTS:
-        if path.endswith(f"/{ending}"):
-            return urlunsplit(parts._replace(path=path.removesuffix(ending)))
-    return address
 
 
 def is_moving(model: str | None) -> bool:

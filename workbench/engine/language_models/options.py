@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
-from workbench.engine.http import HttpError, is_loopback, join_endpoint
+from workbench.engine.http import HttpError, is_loopback, join_endpoint, without_endpoint
 from workbench.engine.json_text import dumps
 from workbench.engine.language_models.base import LanguageModelError
 from workbench.engine.model_options import HEADER_NAME, header_problem, whole_call
@@ -197,14 +197,9 @@ def endpoint(base_url: str, path: str, version: str = "v1") -> str:
         join_endpoint(base_url)
     except HttpError as error:
         raise LanguageModelError("settings", error.message) from None
-    parts = urlsplit(base_url.strip())
-    bare = parts.path.strip("/")
-    for known in sorted(_ENDPOINTS, key=len, reverse=True):
-        if bare == known or bare.endswith("/" + known):
-            bare = bare[: len(bare) - len(known)].strip("/")
-            break
-    base = urlunsplit((parts.scheme, parts.netloc, "/" + bare, parts.query, ""))
-    return join_endpoint(base, path) if bare or not version else join_endpoint(base, version, path)
+    base = without_endpoint(base_url.strip(), _ENDPOINTS)
+    bare = not urlsplit(base).path.strip("/")
+    return join_endpoint(base, version, path) if bare and version else join_endpoint(base, path)
 
 
 def is_local(base_url: str) -> bool:
