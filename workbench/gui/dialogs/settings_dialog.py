@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -13,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QLabel,
-    QScrollArea,
     QSpinBox,
     QTabWidget,
     QVBoxLayout,
@@ -23,6 +21,7 @@ from PySide6.QtWidgets import (
 from workbench.gui.shell.scale import fit, resize_window
 from workbench.gui.shell.settings import AppSettings, SettingSpec
 from workbench.gui.shell.theme import set_role, small_font
+from workbench.gui.widgets.scrolled import scrolled
 
 
 class SettingsDialog(QDialog):
@@ -44,7 +43,7 @@ class SettingsDialog(QDialog):
                 form.setHorizontalSpacing(20)
                 form.setVerticalSpacing(10)
                 pages[spec.section] = form
-                tabs.addTab(_scrolled(page), spec.section)
+                tabs.addTab(scrolled(page), spec.section)
             self._add(pages[spec.section], spec)
         where = QLabel(f"Kept in {settings.folder}")
         where.setFont(small_font())
@@ -96,14 +95,3 @@ class SettingsDialog(QDialog):
         spin.valueChanged.connect(put)
         fit(spin, width=100)
         return spin
-
-
-def _scrolled(page: QWidget) -> QScrollArea:
-    """Return a page in an area that scrolls, for large text on a small screen."""
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QScrollArea.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidget(page)
-    return area

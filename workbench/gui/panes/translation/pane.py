@@ -61,6 +61,7 @@ from workbench.gui.widgets.diff_view import DiffView, changes_in_words
 from workbench.gui.widgets.json_view import JsonView
 from workbench.gui.widgets.labels import Banner, Strip, TokenLabel
 from workbench.gui.widgets.reply_view import ReplyView
+from workbench.gui.widgets.scrolled import scrolled
 from workbench.gui.widgets.tables import dress_table
 from workbench.gui.widgets.text_input import TextInput
 
@@ -194,12 +195,7 @@ class TranslationPane(QWidget):
         layout.addWidget(self.attempts, 2)
         layout.addWidget(self.banner)
         layout.addWidget(self.foot)
-        place = QScrollArea()
-        place.setWidgetResizable(True)
-        place.setFrameShape(QScrollArea.Shape.NoFrame)
-        place.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        place.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        place.setWidget(box)
+        place = scrolled(box)
         place.setMinimumWidth(px(LEFT_WIDTH))
         return place
 
