@@ -162,3 +162,9 @@ def grouped(number: int) -> str:
 def shorten(text: str, limit: int = 80) -> str:
     """Return `text` cut to at most `limit` characters, with an ellipsis where something was left out."""
     return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
+
+
+def bad_byte(error: UnicodeDecodeError) -> tuple[int, str]:
+    """Return the line (from 1) of a byte that is not UTF-8, and in words what it is."""
+    line = error.object.count(b"\n", 0, error.start) + 1
+    return line, f"the byte 0x{error.object[error.start]:02x} is not UTF-8"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.decisions.questions import YesNoQuestion
+from workbench.engine.stored import stored_object
 
 if TYPE_CHECKING:
     import numpy
@@ -101,10 +102,10 @@ class FittedChecks:
         Raises:
             ValueError: where the data is of another form or format.
         """
-        form = _object(data, "the file", ("format",))["format"]
+        form = stored_object(data, "the file", ("format",))["format"]
         if form != FORMAT:
             raise ValueError(f"the fitted checks have format {form!r}, this program reads {FORMAT}")
-        rows = _object(_object(data, "the file", ("model", "checks"))["checks"], "`checks`")
+        rows = stored_object(stored_object(data, "the file", ("model", "checks"))["checks"], "`checks`")
         return cls(str(data["model"]), {str(name): _check(name, row) for name, row in rows.items()})
 
     @classmethod
@@ -136,20 +137,10 @@ class FittedChecks:
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _object(value: Any, what: str, needed: Sequence[str] = ()) -> Mapping[str, Any]:
-    """Return a stored object; raises `ValueError` in words where it is none or lacks a member."""
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{what} is no JSON object")
-    missing = [f"`{name}`" for name in needed if name not in value]
-    if missing:
-        raise ValueError(f"{what} has no {' and no '.join(missing)}")
-    return value
-
-
 def _check(name: str, data: Any) -> FittedCheck:
     """Return one check as it was stored; raises `ValueError` naming it and what is wrong with it."""
     what = f"the check {name!r}"
-    row = _object(data, what, ("question", "weights", "intercept", "cases", "positives", "negatives"))
+    row = stored_object(data, what, ("question", "weights", "intercept", "cases", "positives", "negatives"))
     for member in ("question", "yes_means", "no_means"):
         if not isinstance(row.get(member), str) and (member == "question" or row.get(member) is not None):
             raise ValueError(f"`{member}` of {what} is no text")
@@ -163,7 +154,7 @@ def _check(name: str, data: Any) -> FittedCheck:
         str(row["cases"]),
         row["positives"],
         row["negatives"],
-        dict(_object(row.get("figures") or {}, f"`figures` of {what}")),
+        dict(stored_object(row.get("figures") or {}, f"`figures` of {what}")),
     )
 
 

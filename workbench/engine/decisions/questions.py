@@ -133,10 +133,7 @@ def shown_number(value: object) -> str:
 
 def in_range(value: float) -> bool:
     """Tell whether a number is a probability, within the slack for rounding."""
-    try:
-        return math.isfinite(value) and -SLACK <= value <= 1 + SLACK
-    except OverflowError:  # an int too large for a float
-        return False
+    return math.isfinite(value) and -SLACK <= value <= 1 + SLACK
 
 
 def clamp(value: float) -> float:

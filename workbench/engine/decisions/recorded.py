@@ -37,6 +37,7 @@ from workbench.engine.decisions.questions import (
 from workbench.engine.decisions.wire import named_twice, probability, refused_answer, shown, type_name
 from workbench.engine.json_text import parse_json
 from workbench.engine.model_settings import ModelSettings
+from workbench.engine.text import bad_byte
 
 FOLDER = "recordings"
 
@@ -195,9 +196,8 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
     except OSError as error:
         raise DecisionError(f"{FOLDER}/{path.name} cannot be read: {error}", kind="configuration") from error
     except UnicodeDecodeError as error:
-        at = error.object.count(b"\n", 0, error.start) + 1
-        message = f"{FOLDER}/{path.name}:{at}: the byte 0x{error.object[error.start]:02x} is not UTF-8"
-        raise DecisionError(message, kind="configuration") from error
+        at, words = bad_byte(error)
+        raise DecisionError(f"{FOLDER}/{path.name}:{at}: {words}", kind="configuration") from error
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

@@ -19,6 +19,7 @@ from workbench.engine.decisions.questions import (
     YesNoAnswer,
     YesNoQuestion,
     in_range,
+    real_number,
 )
 from workbench.engine.json_text import JsonDocument, dumps
 from workbench.engine.text import shorten
@@ -114,10 +115,10 @@ def wrong_answers(value: Any, expected: str, reply: Any, dialect: str) -> Decisi
 
 def probability(name: str, value: Any, field: str) -> Answer:
     """Return the answer for a number in a reply; anything that is no probability is a `BadAnswer`."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not in_range(value):
+    number = real_number(value)
+    if number is None or not in_range(number):
         return BadAnswer(f"The answer to question '{name}' has an invalid {field}: {shown(value)}")
-    return YesNoAnswer(float(value))
+    return YesNoAnswer(number)
 
 
 def shown(value: Any) -> str:

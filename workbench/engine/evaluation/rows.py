@@ -15,6 +15,7 @@ from typing import Any
 from workbench.engine.evaluation.cases import Case
 from workbench.engine.guardrails.results import CheckResult, Status
 from workbench.engine.guardrails.settings import CheckSettings, GuardrailSettings
+from workbench.engine.stored import stored_object
 from workbench.engine.text import shorten
 
 REWORDED = "the text or the wording of the check changed"
@@ -72,7 +73,7 @@ class ResultRow:
         Raises:
             ValueError: where a member is missing or of the wrong type.
         """
-        members = _members(data)
+        members = stored_object(data, "the row", _NEEDED)
         p, label, status = members["probability"], members["label"], members["status"]
         if p is not None and not (_is_number(p) and 0 <= p <= 1):
             raise ValueError(f"the probability {p!r} is not between 0 and 1")
@@ -111,20 +112,6 @@ class ResultRow:
         if self.probability is not None:
             status = "rejected" if self.probability >= threshold else "passed"
         return replace(self, threshold=threshold, label=label, status=status)
-
-
-def _members(data: Any) -> Mapping[str, Any]:
-    """Return the row where it is an object with every member that a row must have.
-
-    Raises:
-        ValueError: naming what is missing.
-    """
-    if not isinstance(data, Mapping):
-        raise ValueError("the row is no JSON object")
-    missing = [name for name in _NEEDED if name not in data]
-    if missing:
-        raise ValueError(f"the row has no {' and no '.join(f'`{name}`' for name in missing)}")
-    return data
 
 
 def _is_number(value: Any) -> bool:

@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from workbench.engine.json_text import dumps
 from workbench.engine.language_models.base import (
     FinishReason,
     Message,
@@ -23,6 +22,7 @@ from workbench.engine.language_models.http_model import (
     ServerError,
     ShapeError,
     StreamDecoder,
+    arguments_text,
     error_text,
     listed,
     usage_of,
@@ -212,7 +212,7 @@ class OllamaStreamDecoder(StreamDecoder):
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
             raise ShapeError("a tool call has no name")
         arguments = function.get("arguments")
-        text = arguments if isinstance(arguments, str) else dumps(arguments if arguments is not None else {})
+        text = arguments_text({} if arguments is None else arguments)
         return ToolCall(str(call.get("id") or f"call_{len(self._calls)}"), function["name"], text)
 
     def finish(self) -> Parts:

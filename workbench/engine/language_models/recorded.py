@@ -41,7 +41,7 @@ from workbench.engine.language_models.base import (
     count,
 )
 from workbench.engine.model_settings import ModelSettings
-from workbench.engine.text import TextFile, shorten
+from workbench.engine.text import TextFile, bad_byte, shorten
 
 FOLDER = "recordings"
 HAND_WRITTEN = "written by hand"
@@ -133,10 +133,8 @@ def _read(path: Path, shown: str) -> Iterator[RecordedRow]:
             "unavailable", f"{shown} cannot be read: {error.strerror or error}."
         ) from None
     except UnicodeDecodeError as error:
-        at = error.object.count(b"\n", 0, error.start) + 1
-        raise LanguageModelError(
-            "settings", f"{shown}:{at}: the byte 0x{error.object[error.start]:02x} is not UTF-8."
-        ) from None
+        at, words = bad_byte(error)
+        raise LanguageModelError("settings", f"{shown}:{at}: {words}.") from None
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if not line.strip():
             continue

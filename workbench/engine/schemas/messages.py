@@ -294,10 +294,15 @@ def _about_const(error: Any, subject: str) -> _Text:
     )
 
 
+def _all_of(quoted: list[str]) -> str:
+    """Return names as `"a"`, or `"a", "b" and "c"`."""
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
 def _about_required(error: Any, subject: str) -> _Text:
     names = _missing(error)
     quoted = [dumps(name) for name in names]
-    listed = quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    listed = _all_of(quoted)
     extra = [name for name in error.instance if name not in error.schema.get("properties", {})]
     found = nearest(names[0], extra) if len(names) == 1 else None
     hint = f"Did you mean it by {dumps(found)}?" if found else f"Add {'it' if len(names) == 1 else 'them'}."
@@ -393,10 +398,9 @@ def _about_dependent(error: Any, subject: str) -> _Text:
         other for other in ([needed] if isinstance(needed, str) else needed) if other not in error.instance
     ]
     quoted = [excerpt_of(other, 40) for other in missing]
-    has = f"{subject} has {excerpt_of(name, 40)} but lacks"
-    if len(quoted) == 1:
-        return f"{has} {quoted[0]}, which goes with it.", "Add it."
-    return f"{has} {', '.join(quoted[:-1])} and {quoted[-1]}, which go with it.", "Add them."
+    has = f"{subject} has {excerpt_of(name, 40)} but lacks {_all_of(quoted)}"
+    one = len(quoted) == 1
+    return f"{has}, which {'goes' if one else 'go'} with it.", f"Add {'it' if one else 'them'}."
 
 
 _DESCRIPTIONS: Final[dict[str, Callable[[Any, str], _Text]]] = {

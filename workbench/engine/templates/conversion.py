@@ -13,7 +13,6 @@ from workbench.engine.templates.program import Token, read_token
 from workbench.engine.templates.settings import settings_from_options
 from workbench.engine.templates.spans import (
     DELIMITERS,
-    ParsedTemplate,
     declared_name,
     declared_names,
     parse_dialect,
@@ -126,22 +125,9 @@ def _convert(text: str, options: TemplateOptions, target: Dialect, names: Collec
     expected.append(run)
     result = "".join(parts)
     made = parse_dialect(result, target, options.literal_escape, known)
-    if _contents(made) != expected:
+    if made.contents() != expected:
         _refuse_difference(text, "")
     return result
-
-
-def _contents(parsed: ParsedTemplate) -> list[str]:
-    """Return literal texts and placeholder bodies in turn, beginning and ending with a literal text."""
-    contents: list[str] = []
-    literal: list[str] = []
-    for span in parsed.spans:
-        if span.kind == "placeholder":
-            contents += ("".join(literal), span.body)
-            literal.clear()
-        else:
-            literal.append(parsed.text[span.start : span.end] if span.kind == "literal" else span.body)
-    return [*contents, "".join(literal)]
 
 
 def _literal(run: str, target: Dialect, names: frozenset[str], *, before_token: bool) -> str:

@@ -132,17 +132,9 @@ def program_store(settings: FillSettings, names: frozenset[str]) -> ProgramStore
 
 def _compile(text: str, settings: FillSettings, names: frozenset[str]) -> Program:
     parsed = parse_dialect(text, settings.dialect, settings.literal_escape, names)
-    tokens: list[Token] = []
-    pieces: list[str] = []
-    literal: list[str] = []  # joined at once, since a text that grows bit by bit is copied each time
-    for span in parsed.spans:
-        if span.kind == "placeholder":
-            tokens.append(read_token(span, settings))
-            pieces += ("".join(literal), "")
-            literal.clear()
-        else:
-            literal.append(text[span.start : span.end] if span.kind == "literal" else span.body)
-    pieces.append("".join(literal))
+    tokens = [read_token(span, settings) for span in parsed.placeholders]
+    pieces = parsed.contents()
+    pieces[1::2] = [""] * len(tokens)  # what is filled in stands where the bodies stood
     plan = _plan(tokens)
     return Program(parsed, tuple(tokens), tuple(pieces), plan, any(token.optional for token in tokens))
 

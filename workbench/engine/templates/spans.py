@@ -59,6 +59,18 @@ class ParsedTemplate:
         """The spans that are placeholders, from left to right."""
         return tuple(span for span in self.spans if span.kind == "placeholder")
 
+    def contents(self) -> list[str]:
+        """Return literal texts and placeholder bodies in turn, beginning and ending with a literal text."""
+        contents: list[str] = []
+        literal: list[str] = []  # joined at once, since a text that grows bit by bit is copied each time
+        for span in self.spans:
+            if span.kind == "placeholder":
+                contents += ("".join(literal), span.body)
+                literal.clear()
+            else:
+                literal.append(self.text[span.start : span.end] if span.kind == "literal" else span.body)
+        return [*contents, "".join(literal)]
+
 
 _NAMES_TO_SEARCH = 6000
 """How many names are compared per template to find those that unknown words were meant to be: some 50 ms."""
