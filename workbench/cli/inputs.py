@@ -21,6 +21,7 @@ from workbench.engine.json_text import (
 from workbench.engine.projects import Project, ProjectError
 from workbench.engine.projects.project import CASES
 from workbench.engine.projects.snapshot import ProjectSnapshot
+from workbench.engine.projects.toml_values import first_lone_surrogate
 from workbench.engine.text import LineIndex, TextFile, shorten
 
 
@@ -64,7 +65,7 @@ def text_argument(value: str) -> str:
     """
     if value != "-":
         # Bytes that are not come as halves of surrogate pairs.
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if first_lone_surrogate(value) is not None:
             raise CliError(f"{shorten(value)}: this text on the command line is not UTF-8")
         return value
     text = read_file("-").text

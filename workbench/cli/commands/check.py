@@ -110,14 +110,11 @@ def rendered_text(snapshot: ProjectSnapshot, parameter_set: str | None) -> str |
     """Return the rendered prompt as it is checked.
 
     Raises:
-        CliError: where the set does not exist, or a placeholder has no value, which stops a send.
+        CliError: where a placeholder has no value, which stops a send.
     """
     from workbench.engine.workflows import render_project
 
-    try:
-        rendering = render_project(snapshot, parameter_set, validate=False)
-    except KeyError as error:
-        raise CliError(f"there is no parameter set {parameter_set!r}") from error
+    rendering = render_project(snapshot, parameter_set, validate=False)
     refuse(rendering.broken, snapshot.root)
     if rendering.unresolved:
         bodies = ", ".join(dict.fromkeys(use.body for use in rendering.unresolved))

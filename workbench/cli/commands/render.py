@@ -23,7 +23,7 @@ from workbench.engine.json_text import JsonDocument, dumps
 from workbench.engine.projects import Project
 from workbench.engine.templates import PlaceholderUse, TemplateOptions, render_graph, render_text
 from workbench.engine.templates.options import DIALECTS
-from workbench.engine.text import LineIndex, TextFile
+from workbench.engine.text import TextFile
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -174,7 +174,7 @@ def _in_file(diagnostic: Diagnostic, file: str, unchanged: JsonDocument | None) 
     span = None if pointer is None else unchanged.key_span(pointer) or unchanged.span(pointer)
     if span is None:
         return diagnostic.at(_SET, start=None, end=None, line=None, column=None)
-    line, column = LineIndex(unchanged.text).position(span[0])
+    line, column = unchanged.lines.position(span[0])
     return diagnostic.at(start=span[0], end=span[1], line=line, column=column)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.engine.diagnostics import Diagnostic, Fix
@@ -153,6 +153,13 @@ class TranslationRecord:
     def request(self) -> str:
         """The request that was translated."""
         return str(self.inputs.get("request", ""))
+
+    def ended(self, outcome: str) -> TranslationRecord:
+        """Return the record of a run that was broken off: what still ran in it ended with `outcome`."""
+        attempts = tuple(
+            replace(each, outcome=outcome) if each.outcome == "running" else each for each in self.attempts
+        )
+        return replace(self, attempts=attempts, outcome=outcome)
 
     def changes(self, before: int, after: int) -> list[PointerChange]:
         """Return what attempt number `after` changed against attempt number `before`, by JSON Pointer.

@@ -29,7 +29,6 @@ async def check_project(
     model_name: str | None = None,
     history: HistoryStore | None = None,
     secrets: Secrets | None = None,
-    title: str = "",
     live_key: str | None = None,
     parent: int | None = None,
 ) -> GuardrailResult:
@@ -63,7 +62,7 @@ async def check_project(
     recorder.start(
         "check",
         # The first messages of a project's prompts are the same in all; the last one tells its runs apart.
-        title or titled(stage.title(), sent if prompt is None else prompt.messages[-1][1]),
+        titled(stage.title(), sent if prompt is None else prompt.messages[-1][1]),
         stored,
         model=name,
         live_key=live_key,

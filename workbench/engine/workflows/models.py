@@ -145,14 +145,10 @@ def open_chat_model(snapshot: ProjectSnapshot, name: str | None, secrets: Secret
             f"the model {chosen.name!r} cannot write texts: {chosen.provider!r} is no provider of chat models"
             f" (those are {', '.join(CHAT_PROVIDERS)})"
         )
-    reason = language_model_available(chosen, snapshot.root)
     try:
-        model = open_language_model(chosen, root=snapshot.root, secrets=secrets)
+        return open_language_model(chosen, root=snapshot.root, secrets=secrets)
     except LanguageModelError as error:  # its kind tells a wrong project from a model that is not there
-        if reason is None:
+        if language_model_available(chosen, snapshot.root) is None:
             raise
         message = f"the chat model {chosen.name!r} is not available: {error.message}"
         raise LanguageModelError(error.kind, message) from error
-    if reason is not None:
-        raise LanguageModelError("unavailable", f"the chat model {chosen.name!r} is not available: {reason}")
-    return model

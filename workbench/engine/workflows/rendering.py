@@ -175,15 +175,12 @@ def _schema_diagnostics(
 
 def _located(diagnostics: list[Diagnostic], document: JsonDocument, file: str) -> list[Diagnostic]:
     """Give diagnostics that know only a JSON Pointer their place in the text of `document`."""
-    from workbench.engine.text import LineIndex
-
-    index = LineIndex(document.text)
     placed = []
     for diagnostic in diagnostics:
         pointer = diagnostic.pointer
         span = None if pointer is None else document.key_span(pointer) or document.span(pointer)
         if span is not None:
-            line, column = index.position(span[0])
+            line, column = document.lines.position(span[0])
             diagnostic = replace(diagnostic, start=span[0], end=span[1], line=line, column=column)
         placed.append(replace(diagnostic, file=file))
     return placed

@@ -141,7 +141,4 @@ def _interrupted(record: Record) -> Record:
     message = "The run was interrupted before it ended."
     if isinstance(record, GuardRecord | ToolRecord):
         return replace(record, outcome=INTERRUPTED, message=message)
-    attempts = tuple(
-        replace(each, outcome=INTERRUPTED) if each.outcome == "running" else each for each in record.attempts
-    )
-    return replace(record, attempts=attempts, outcome=INTERRUPTED, message=message)
+    return replace(record.ended(INTERRUPTED), message=message)
