@@ -368,9 +368,8 @@ class ModelSettingsDialog(QDialog):
         moved_to = self.focusWidget() if held else None
         self._say("Asking…", "second")
         root, secrets = self._session.snapshot().root, self._session.secrets
-        decides = settings.decides
         self._session.jobs.run_async(
-            lambda: try_model(settings, root, secrets, decides=decides),
+            lambda: try_model(settings, root, secrets),
             lambda trial: self._tested(trial, moved_to),
             lambda error: self._tested(Trial(str(error), good=False), moved_to),
             key="test-model",

@@ -25,9 +25,9 @@ class Trial:
     models: tuple[str, ...] = ()
 
 
-async def try_model(settings: ModelSettings, root: Any, secrets: Any, *, decides: bool) -> Trial:
-    """Ask the model of `settings`, as a decision model where it `decides`, else as a chat model."""
-    return await (_try_decisions if decides else _try_chat)(settings, root, secrets)
+async def try_model(settings: ModelSettings, root: Any, secrets: Any) -> Trial:
+    """Ask the model of `settings`, as a decision model where it answers checks, else as a chat model."""
+    return await (_try_decisions if settings.decides else _try_chat)(settings, root, secrets)
 
 
 async def _try_decisions(settings: ModelSettings, root: Any, secrets: Any) -> Trial:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from workbench.engine.outcomes import word_of
-from workbench.gui.models.figures import format_duration, format_when
+from workbench.gui.models.figures import counted, format_duration, format_when
 from workbench.gui.models.roots import ROOT
 
 if TYPE_CHECKING:
@@ -283,8 +283,7 @@ def run_word(summary: RunSummary) -> str:
 def _result_words(summary: RunSummary) -> str:
     word = run_word(summary)
     if summary.kind == "translate" and summary.outcome == "ok" and len(summary.attempts) > 1:
-        repairs = len(summary.attempts) - 1
-        return f"{word}, {repairs} repair{'s' if repairs > 1 else ''}"
+        return f"{word}, {counted(len(summary.attempts) - 1, 'repair')}"
     return word
 
 

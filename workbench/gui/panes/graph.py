@@ -29,6 +29,7 @@ from workbench.engine.json_text import edits as json_edits
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.gui.delegates.words import MonoDelegate
 from workbench.gui.editor import CodeEditor, FindBar, GraphHighlighter, Tint
+from workbench.gui.models.figures import counted
 from workbench.gui.models.graph_tree import GraphTreeModel
 from workbench.gui.models.json_tree import NAME, TYPE, VALUE
 from workbench.gui.shell.places import Place, place_of
@@ -197,8 +198,8 @@ class GraphPane(QWidget):
         self.model.name_asked.connect(self._rename_member)
         self.model.value_asked.connect(self._set_value)
         tree = GraphTree()
-        tree.undo_asked.connect(self._undo)
-        tree.redo_asked.connect(self._redo)
+        tree.undo_asked.connect(lambda: self._session.undo_in(self.editor))
+        tree.redo_asked.connect(lambda: self._session.redo_in(self.editor))
         tree.setModel(self.model)
         tree.setUniformRowHeights(True)
         tree.setIndentation(14)
@@ -323,7 +324,7 @@ class GraphPane(QWidget):
         kept = [found for found in self._uses if found[2].status == "kept"]
         self.editor.set_tints(Tint(a, b, "missing_tint", "rejected", data=use) for a, b, use in kept)
         count = len(placed)
-        self.values.setText("" if not count else "1 value" if count == 1 else f"{count} values")
+        self.values.setText(counted(count, "value") if count else "")
         self.missing.set_issue("rejected", f"{len(kept)} missing" if kept else "")
         self._show_tree(document, rendering)
         self._outline_caret()
@@ -477,21 +478,6 @@ class GraphPane(QWidget):
         if fix is not None:
             self.editor.edit_span(fix.start, fix.end, fix.replacement)
             self._session.render_now()
-
-    def _undo(self) -> None:
-        """Undo in the text, or the last change of the project where the text has none of its own."""
-        own = not (self.editor.undo_is_the_projects() and self._session.text_command())
-        if own and self.editor.document().isUndoAvailable():
-            self.editor.undo()
-        else:
-            self._session.undo_stack.undo()
-
-    def _redo(self) -> None:
-        own = not (self.editor.redo_is_the_projects() and self._session.text_command(undone=True))
-        if own and self.editor.document().isRedoAvailable():
-            self.editor.redo()
-        else:
-            self._session.undo_stack.redo()
 
     def _set_value(self, pointer: str, text: str, is_string: bool) -> None:
         from workbench.engine.json_text import dumps, parse_json

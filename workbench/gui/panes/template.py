@@ -27,6 +27,7 @@ from workbench.engine.diagnostics import Diagnostic, Fix
 from workbench.engine.projects.snapshot import ProjectSnapshot
 from workbench.engine.text import LineIndex
 from workbench.gui.editor import CodeEditor, FindBar, TemplateHighlighter, Tint
+from workbench.gui.models.figures import counted
 from workbench.gui.panes.graph import GraphPane
 from workbench.gui.shell.places import Place, message_title, place_of
 from workbench.gui.shell.scale import fit, px
@@ -116,7 +117,7 @@ class MessageCard(QWidget):
 
     def set_counts(self, values: int, missing: int) -> None:
         """Say how many placeholders there are and how many have no value."""
-        self.values.setText("" if not values else "1 value" if values == 1 else f"{values} values")
+        self.values.setText(counted(values, "value") if values else "")
         self.missing.set_issue("rejected", f"{missing} missing" if missing else "")
 
     def wanted_height(self) -> int:

@@ -69,27 +69,17 @@ class EditActions:
         What the project did to several texts at once is undone at once, whichever of them has the keyboard.
         """
         focus = QApplication.focusWidget()
-        if isinstance(focus, CodeEditor) and focus.document().isUndoAvailable():
-            if focus.undo_is_the_projects() and self._session.text_command():
-                self._session.undo_stack.undo()
-            else:
-                focus.undo()
-        elif focus is not None and not isinstance(focus, CodeEditor) and _call(focus, "undo"):
-            return
-        else:
+        if isinstance(focus, CodeEditor):
+            self._session.undo_in(focus)
+        elif focus is None or not _call(focus, "undo"):
             self._session.undo_stack.undo()
 
     def redo(self) -> None:
         """Redo in the focused text, else the last undone change of the project."""
         focus = QApplication.focusWidget()
-        if isinstance(focus, CodeEditor) and focus.document().isRedoAvailable():
-            if focus.redo_is_the_projects() and self._session.text_command(undone=True):
-                self._session.undo_stack.redo()
-            else:
-                focus.redo()
-        elif focus is not None and not isinstance(focus, CodeEditor) and _call(focus, "redo"):
-            return
-        else:
+        if isinstance(focus, CodeEditor):
+            self._session.redo_in(focus)
+        elif focus is None or not _call(focus, "redo"):
             self._session.undo_stack.redo()
 
     def clipboard(self, method: str) -> Callable[[], None]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.engine.secrets import Secrets
     from workbench.engine.translation.settings import Target
     from workbench.engine.workflows import ProjectRendering, PromptText
+    from workbench.gui.editor import CodeEditor
 
 Pull = Callable[[], None]
 
@@ -305,6 +306,16 @@ class Session(QObject):
         index = self.undo_stack.index() - (0 if undone else 1)
         command = self.undo_stack.command(index) if 0 <= index < self.undo_stack.count() else None
         return isinstance(command, UndoableEdit) and not RENDERING_AREAS.isdisjoint(command.area.split("+"))
+
+    def undo_in(self, editor: CodeEditor) -> None:
+        """Undo in a text, or the last change of the project where the text has none of its own."""
+        own = not (editor.undo_is_the_projects() and self.text_command())
+        (editor if own and editor.document().isUndoAvailable() else self.undo_stack).undo()
+
+    def redo_in(self, editor: CodeEditor) -> None:
+        """Redo in a text, or the last undone change of the project where the text has none of its own."""
+        own = not (editor.redo_is_the_projects() and self.text_command(undone=True))
+        (editor if own and editor.document().isRedoAvailable() else self.undo_stack).redo()
 
     # -- rendering ------------------------------------------------------------------------------------
 

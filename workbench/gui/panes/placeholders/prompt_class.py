@@ -250,6 +250,7 @@ class PromptClassSection(QWidget):
 def _with_members(text: str, variant: PromptVariant) -> str:
     """Return the JSON text of a parameter set with a member for every placeholder that lacks one."""
     from workbench.engine.json_text import dumps, edits, parse_json
+    from workbench.engine.templates import apply_fixes
 
     document = parse_json(text)
     for name in (*variant.required, *variant.optional):
@@ -258,7 +259,7 @@ def _with_members(text: str, variant: PromptVariant) -> str:
         value = "null" if name in variant.optional else '""'
         fix = edits.append(document, "", f"{dumps(name)}: {value}")
         if fix is not None:
-            text = text[: fix.start] + fix.replacement + text[fix.end :]
+            text = apply_fixes(text, [fix])
             document = parse_json(text)
     return text
 
@@ -267,6 +268,7 @@ def _with_descriptions(text: str, variant: PromptVariant) -> str:
     """Return the schema's text with the descriptions of the class, where it has none of its own."""
     from workbench.engine.json_text import parse_json
     from workbench.engine.projects.descriptions import describe, description_at
+    from workbench.engine.templates import apply_fixes
 
     for name, words in variant.descriptions.items():
         document = parse_json(text)
@@ -274,5 +276,5 @@ def _with_descriptions(text: str, variant: PromptVariant) -> str:
             continue
         fix = describe(document, [name], words)
         if fix is not None:
-            text = text[: fix.start] + fix.replacement + text[fix.end :]
+            text = apply_fixes(text, [fix])
     return text

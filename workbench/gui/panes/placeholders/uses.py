@@ -324,6 +324,7 @@ class UsesSection(QWidget):
         """Say what a placeholder means, in the schema of the parameters; one is made where there is none."""
         from workbench.engine.json_text import parse_json
         from workbench.engine.projects.descriptions import describe
+        from workbench.engine.templates import apply_fixes
         from workbench.gui.panes.schemas import inferred_text
 
         snapshot = self._session.snapshot()
@@ -345,7 +346,7 @@ class UsesSection(QWidget):
             self._session.status.emit(f"Not described: the parameters' schema {words}.")
             self._fill_form()
             return
-        after = document.text[: fix.start] + fix.replacement + document.text[fix.end :]
+        after = apply_fixes(document.text, [fix])
         self._session.apply(
             "schemas",
             f"Describe {body}",

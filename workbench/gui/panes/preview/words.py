@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from workbench.engine.text import grouped, shorten
+from workbench.engine.text import shorten
+from workbench.gui.models.figures import counted as number_of
 from workbench.gui.shell.theme import theme
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def counted(texts: list[str], titles: list[str]) -> tuple[list[str], TextCounts]
 def count_words(counts: TextCounts) -> str:
     """Return a count in words; tokens are an estimate."""
     units = (counts.characters, "character"), (counts.words, "word"), (counts.tokens, "token")
-    characters, words, tokens = (f"{grouped(n)} {one if n == 1 else one + 's'}" for n, one in units)
+    characters, words, tokens = (number_of(*unit) for unit in units)
     return f"{characters} · {words} · about {tokens}"
 
 

@@ -46,7 +46,6 @@ from workbench.gui.panes.translation.sent import SentLine
 from workbench.gui.panes.translation.words import (
     VALID_IS_NOT_RIGHT,
     arriving_words,
-    ended_record,
     outcome_banner,
 )
 from workbench.gui.shell.places import Place
@@ -446,7 +445,7 @@ class TranslationPane(QWidget):
         self._refresh.stop()
         stopped = message == STOPPED
         if self._fold is not None:
-            self._record = ended_record(self._fold.record(), "cancelled" if stopped else "model_error")
+            self._record = self._fold.record().ended("cancelled" if stopped else "model_error")
         self._fold = None
         self._show_record()
         self._show_buttons()

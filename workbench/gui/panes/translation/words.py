@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.engine.json_text import dumps
@@ -78,11 +77,3 @@ def why_failed(record: TranslationRecord) -> str:
         return record.message.splitlines()[0] if record.message else ""
     more = f" And {counted(len(errors) - 1, 'more error')}." if len(errors) > 1 else ""
     return f"{errors[0].message}{more}"
-
-
-def ended_record(record: TranslationRecord, outcome: str) -> TranslationRecord:
-    """Return the record of a run that was broken off: what still ran in it ended with `outcome`."""
-    attempts = tuple(
-        replace(each, outcome=outcome) if each.outcome == "running" else each for each in record.attempts
-    )
-    return replace(record, attempts=attempts, outcome=outcome)
